@@ -1,0 +1,3 @@
+"""Grid worlds whose communities follow norms that a newcomer must infer."""
+
+__version__ = "0.1.0"
