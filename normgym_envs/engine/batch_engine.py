@@ -1,0 +1,273 @@
+"""The one door from Python to the compiled world."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from normgym_envs.constants import (
+    MAX_NORMS,
+    MAX_PERSONS,
+    MAX_SLOTS,
+    NUM_ACTIONS,
+    TEST_PHASES,
+    Driver,
+    Ending,
+)
+from normgym_envs.engine.state import ROSTER_FIELDS, SCRATCH_DTYPE, allocate_states
+from normgym_envs.engine.step import (
+    begin_rows,
+    judge_transitions,
+    plan_rows,
+    step_rows,
+    write_masks,
+)
+from normgym_envs.errors import (
+    ActionError,
+    ConfigError,
+    SpecError,
+    StateError,
+    UnknownNameError,
+    check_seed,
+)
+from normgym_envs.norms.placement import ENTERABLE, place_norms
+from normgym_envs.types import BoolArray, EpisodeSpec, Layout, Norm, RecordArray
+
+DEFAULT_REWARD_TERMS = (10.0, 0.1, 5.0, 20.0)
+"""Goal, step cost, collision, sanction; reward points. Source: NG App. "Reward"."""
+
+PREDICTIONS = {"norm_aware": Driver.NORM_AWARE, "norm_blind": Driver.NORM_BLIND}
+
+
+class BatchEngine:
+    """Many episodes at once, each a row of one structured array.
+
+    The engine never resets by itself: a row that has ended stays as it is until it is loaded
+    again. Rows do not influence each other, so the results of a row depend neither on the batch
+    nor on the process.
+
+    Attributes:
+        layouts: the layouts rows may use.
+        norms: the norms rows may hold.
+        states: (B,) STATE_DTYPE, the whole state; a copy of a row is a snapshot.
+
+    Example:
+        >>> from normgym_envs import BatchEngine, draw_episode, get_layout, list_norms
+        >>> engine = BatchEngine([get_layout("cafe")], list_norms(), num_rows=2)
+        >>> for row in range(2):
+        ...     engine.load(row, draw_episode("cafe", "even-turns-only", seed=row))
+        >>> engine.step(np.full((2, 10), 4, np.int8))
+        >>> engine.states["turn"].tolist()
+        [1, 1]
+    """
+
+    def __init__(self, layouts: Sequence[Layout], norms: Sequence[Norm], num_rows: int) -> None:
+        """Place all norms on all layouts and allocate the rows.
+
+        Args:
+            layouts: layouts that rows may use, at least one.
+            norms: norms that rows may hold; may be empty.
+            num_rows: B, number of rows, at least 1.
+
+        Raises:
+            ConfigError: no layout, or fewer than one row.
+            NormError: a layout cannot host a norm.
+        """
+        if not layouts:
+            raise ConfigError("layouts is empty; expected at least one layout")
+        if num_rows < 1:
+            raise ConfigError(f"num_rows is {num_rows}; expected at least 1")
+        self.layouts = tuple(layouts)
+        self.norms = tuple(norms)
+        self._layout_index = {layout.name: i for i, layout in enumerate(self.layouts)}
+        self._norm_index = {norm.id: i for i, norm in enumerate(self.norms)}
+        self._tables = place_norms(self.layouts, self.norms)
+        self._pads = np.zeros(1, SCRATCH_DTYPE)
+        self.states: RecordArray = allocate_states(num_rows)
+        self.states["ending"] = Ending.TRUNCATED  # nothing runs before `load`
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows, B."""
+        return len(self.states)
+
+    def load(
+        self,
+        row: int,
+        spec: EpisodeSpec,
+        *,
+        reward_terms: Sequence[float] = DEFAULT_REWARD_TERMS,
+        drivers: Sequence[int] | None = None,
+    ) -> None:
+        """Start an episode in a row.
+
+        Args:
+            row: row index, [0, B).
+            spec: what the episode starts from.
+            reward_terms: goal, step cost, collision, sanction; reward points, all >= 0.
+            drivers: (N,) constants.Driver instead of the episode's own.
+
+        Raises:
+            SpecError: the episode cannot be started; the message names the field.
+            UnknownNameError: a layout or norm that this engine does not have.
+        """
+        check_spec(spec)
+        layout_index = self._layout_index.get(spec.layout)
+        if layout_index is None:
+            raise UnknownNameError("layout", spec.layout, self._layout_index)
+        layout = self.layouts[layout_index]
+        starts = spec.persons["start"]
+        standing = np.isin(layout.cells.reshape(-1)[starts], ENTERABLE)
+        if not standing.all():
+            raise SpecError(
+                f"episode {spec.name!r}: person starts on cell {int(starts[~standing][0])}, "
+                f"which nobody can enter on layout {layout.name!r}"
+            )
+        num_slots = spec.num_slots
+        state = allocate_states(1)
+        state["seed"] = np.uint64(spec.seed)
+        state["limit"] = spec.limit
+        state["layout"] = layout_index
+        state["num_slots"] = num_slots
+        state["is_test"] = spec.phase in TEST_PHASES
+        state["change_turn"] = spec.change_turn
+        for field, names in (("norms", spec.norms), ("norms_after", spec.norms_after)):
+            for place, name in enumerate(names):
+                if name not in self._norm_index:
+                    raise UnknownNameError("norm", name, self._norm_index)
+                state[field][0, place] = self._norm_index[name]
+        state["reward_terms"] = reward_terms
+        chosen = tuple(spec.drivers if drivers is None else drivers)
+        state["driver"][0, :num_slots] = chosen
+        foreseen = PREDICTIONS[spec.predict_newcomer]
+        state["predicted"][0, :num_slots] = [
+            foreseen if driver == Driver.EXTERNAL else driver for driver in chosen
+        ]
+        state["priority"][0, list(spec.priority)] = np.arange(num_slots)
+        num_persons = spec.persons.shape[1]
+        state["num_persons"][0, :num_slots] = num_persons
+        for name in ROSTER_FIELDS:
+            state["r_" + name][0, :num_slots, :num_persons] = spec.persons[name]
+        state["arrival"][0, :num_slots] = spec.persons["delay"][:, 0]
+        begin_rows(state, self._tables.layouts)
+        self.states[row] = state[0]
+
+    def step(self, actions: npt.NDArray[np.integer]) -> None:
+        """Advance every running row by one turn.
+
+        Args:
+            actions: (B, N) integers in [0, 5), N up to 10; only outside-driven slots are read.
+
+        Raises:
+            ActionError: wrong type, shape or range.
+        """
+        actions = self.check_actions(actions)
+        tables = self._tables
+        step_rows(self.states, tables.layouts, tables.norms, tables.masks, actions, self._pads)
+
+    def check_actions(self, actions: npt.NDArray[np.integer]) -> npt.NDArray[np.int8]:
+        """Return actions as (B, 10) int8, padded with WAIT.
+
+        Raises:
+            ActionError: wrong type, shape or range.
+        """
+        array = np.asarray(actions)
+        if array.dtype.kind not in "iu":
+            raise ActionError(f"actions have dtype {array.dtype}; expected integers")
+        if array.ndim != 2 or len(array) != self.num_rows or not 0 < array.shape[1] <= MAX_SLOTS:
+            raise ActionError(
+                f"actions have shape {array.shape}; expected ({self.num_rows}, N), N up to 10"
+            )
+        if array.min() < 0 or array.max() >= NUM_ACTIONS:
+            row, slot = np.argwhere((array < 0) | (array >= NUM_ACTIONS))[0]
+            raise ActionError(
+                f"action {array[row, slot]} of row {row}, slot {slot}; expected 0 to 4"
+            )
+        if array.dtype == np.int8 and array.shape[1] == MAX_SLOTS:
+            return np.ascontiguousarray(array)
+        padded = np.full((self.num_rows, MAX_SLOTS), NUM_ACTIONS - 1, np.int8)
+        padded[:, : array.shape[1]] = array
+        return padded
+
+    def plan(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
+        """Return what the planner would do in every slot; privileged knowledge of the norm.
+
+        Outside-driven slots are planned as norm-aware persons.
+
+        Returns:
+            actions: (B, 10) int8.
+            ties: (B, 10) uint8, bit a set when action a starts a cheapest path.
+        """
+        actions = np.empty((self.num_rows, MAX_SLOTS), np.int8)
+        ties = np.empty((self.num_rows, MAX_SLOTS), np.uint8)
+        tables = self._tables
+        plan_rows(
+            self.states, tables.layouts, tables.norms, tables.masks, self._pads, actions, ties
+        )
+        return actions, ties
+
+    def action_masks(self) -> npt.NDArray[np.int8]:
+        """Return which actions are physically open.
+
+        Source: NG App. "Observation Representation".
+
+        Returns:
+            (B, 10, 5) int8, 1 open.
+        """
+        masks = np.empty((self.num_rows, MAX_SLOTS, NUM_ACTIONS), np.int8)
+        write_masks(self.states, self._tables.layouts, masks)
+        return masks
+
+    def judge(self, states: RecordArray, new_cells: npt.NDArray[np.integer]) -> BoolArray:
+        """Return which of the engine's norms would forbid which own moves; privileged.
+
+        Args:
+            states: (B,) STATE_DTYPE, states before the moves, from an engine with these layouts.
+            new_cells: (B, N) int16, cell reached by each person's own move, -1 for none.
+
+        Returns:
+            (B, n, N) bool.
+        """
+        forbidden = np.empty((len(states), len(self.norms), new_cells.shape[1]), np.bool_)
+        cells = np.ascontiguousarray(new_cells, np.int16)
+        judge_transitions(states, self._tables.layouts, self._tables.norms, cells, forbidden)
+        return forbidden
+
+    @property
+    def tables(self) -> tuple[RecordArray, RecordArray, npt.NDArray[np.uint64]]:
+        """The packed layouts (L,), norms (L, n) and masks (M, 4, 3) that kernels read."""
+        return self._tables
+
+
+def check_spec(spec: EpisodeSpec) -> None:
+    """Refuse an episode that no engine could start from.
+
+    Raises:
+        SpecError: naming the field and what was expected.
+        StateError: never; kept apart for calls in the wrong order.
+    """
+    where = f"episode {spec.name!r}: "
+    check_seed(spec.seed)
+    num_slots = spec.num_slots
+    if not 1 <= num_slots <= MAX_SLOTS:
+        raise SpecError(f"{where}{num_slots} slots; expected 1 to {MAX_SLOTS}")
+    if sorted(spec.priority) != list(range(num_slots)):
+        raise SpecError(f"{where}priority is {spec.priority}; expected an order of all slots")
+    if spec.persons.ndim != 2 or len(spec.persons) != num_slots:
+        raise SpecError(f"{where}persons has shape {spec.persons.shape}; expected ({num_slots}, M)")
+    if not 1 <= spec.persons.shape[1] <= MAX_PERSONS:
+        raise SpecError(f"{where}{spec.persons.shape[1]} persons a slot; expected 1 to 24")
+    if len(spec.norms) > MAX_NORMS or len(spec.norms_after) > MAX_NORMS:
+        raise SpecError(f"{where}more than {MAX_NORMS} norms at once")
+    if spec.limit < 1:
+        raise SpecError(f"{where}limit is {spec.limit}; expected at least 1 step")
+    if (spec.persons["delay"][:, 1:] < 1).any() or (spec.persons["delay"] < 0).any():
+        raise SpecError(f"{where}a delay below 1 turn (first person of a slot: below turn 0)")
+    if spec.predict_newcomer not in PREDICTIONS:
+        raise SpecError(
+            f"{where}predict_newcomer is {spec.predict_newcomer!r}; "
+            f"expected one of {', '.join(PREDICTIONS)}"
+        )
+    for driver in spec.drivers:
+        if driver not in tuple(Driver):
+            raise SpecError(f"{where}driver {driver}; expected 0, 1 or 2")
