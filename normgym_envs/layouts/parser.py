@@ -6,7 +6,6 @@ map can host the norms is the business of `layouts/validate.py`.
 
 import tomllib
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -265,4 +264,4 @@ def _read_objects(data: Mapping[str, Any], source: str) -> Mapping[str, str]:
             raise LayoutError(
                 f"{source}: objects.{key} is {value.get(key)!r}; expected the place's word for it"
             )
-    return MappingProxyType({key: value[key].strip() for key in OBJECTS})
+    return {key: value[key].strip() for key in OBJECTS}
