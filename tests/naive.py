@@ -249,6 +249,7 @@ def appear(world: NaiveWorld, slot: int) -> None:
     person.timer = person.streak = person.courtesy = 0
     person.visited = world.layout.zones[person.pos] == "Q"
     person.action = -1
+    person.auto = False
 
 
 def arrive(world: NaiveWorld) -> None:

@@ -130,6 +130,7 @@ class BatchEngine:
         state["layout"] = layout_index
         state["num_slots"] = num_slots
         state["is_test"] = spec.phase in TEST_PHASES
+        state["holding"] = spec.persons["holder"].any()
         state["change_turn"] = spec.change_turn
         for field, names in (("norms", spec.norms), ("norms_after", spec.norms_after)):
             for place, name in enumerate(names):

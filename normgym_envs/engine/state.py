@@ -32,6 +32,7 @@ STATE_DTYPE = np.dtype(
         ("num_slots", np.int16),  # N
         ("is_test", np.bool_),  # ends when the newcomer has finished
         ("ending", np.int8),  # constants.Ending
+        ("holding", np.bool_),  # holders of zone R wait for the newcomer; false for good afterwards
         ("reward_terms", np.float32, (4,)),  # goal, step cost, collision, sanction; all >= 0
         # one per slot
         ("driver", np.int8, _N),  # constants.Driver

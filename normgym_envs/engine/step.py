@@ -75,9 +75,9 @@ def step_row(
     complete_goals(row, layout)
     give_rewards(row, pad)
     depart(row)
+    release_holders(row, layout)
     row["turn"] += 1
     admit_arrivals(row, layout)
-    release_holders(row, layout)
     end_episode(row)
 
 
@@ -257,7 +257,7 @@ def admit_person(row: np.void, layout: np.void, slot: int) -> None:
     row["goal1_cell"][slot] = row["r_goal1_cell"][slot, person]
     row["goal2_door"][slot] = row["r_goal2_door"][slot, person]
     row["leg"][slot] = row["r_leg"][slot, person]
-    row["holder"][slot] = row["r_holder"][slot, person]
+    row["holder"][slot] = row["holding"] and row["r_holder"][slot, person]
     row["timer"][slot] = 0
     row["streak"][slot] = 0
     row["courtesy"][slot] = 0
@@ -278,10 +278,7 @@ def release_holders(row: np.void, layout: np.void) -> None:
     Near is: in R, next to R, or next to a person who stands outside R and next to it.
     Source: NG App. "Test scenario construction"; the queue before R is not specified there.
     """
-    holding = False
-    for slot in range(row["num_slots"]):
-        holding = holding or (row["present"][slot] and row["holder"][slot])
-    if not holding or not row["present"][0]:
+    if not row["holding"] or not row["present"][0]:
         return
     cell = row["pos"][0]
     near = layout["zones"][cell] == _ZONE_R or layout["near_zone_r"][cell]
@@ -292,6 +289,7 @@ def release_holders(row: np.void, layout: np.void) -> None:
         for other in range(1, row["num_slots"]):
             near = near or (row["present"][other] and row["pos"][other] == beside)
     if near:
+        row["holding"] = False
         row["holder"][:] = False
 
 
