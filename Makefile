@@ -1,0 +1,82 @@
+# Everything runs in .venv, which the first command sets up; later ones need no network.
+#   make bench   run every built-in agent on a suite and write the report
+#   make test    all tests
+#   make check   the contributor's one command: format, lint, types, import contracts, fast tests
+#   make clean   remove .venv, caches and results of `make bench`
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help bench test check clean rl
+
+SUITE ?= cafe
+OUT ?= results/bench
+AGENTS ?= oracle norm_blind wait cautious random
+WORKERS ?= 2
+# An index to install torch from, e.g. one that offers CPU builds; empty for pip's own.
+TORCH_INDEX ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet -c constraints.txt
+SOURCES := pyproject.toml constraints.txt
+
+# libgomp's spinning threads are many times slower than one thread when several processes share cores.
+export OMP_NUM_THREADS ?= 1
+export OMP_WAIT_POLICY ?= PASSIVE
+
+PYTHON ?= $(shell for name in python3 python3.11 python3.12 python3.13 python3.14 python; do \
+	"$$name" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' \
+	2>/dev/null && command -v "$$name" && break; done)
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+bench: $(VENV)/.core
+	$(BIN)/python -m normgym_envs bench run $(AGENTS:%=--agent %) --suite $(SUITE) --out $(OUT)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) tests
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .hypothesis results/bench
+
+$(BIN)/python:
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "No usable Python found: normgym needs Python 3.11 to 3.14 with venv and pip."; \
+		echo "Install one (Debian: apt install python3 python3-venv), or name it: make PYTHON=/path/to/python"; \
+		exit 1; fi
+	@echo "Creating $(VENV) with $(PYTHON)"
+	@"$(PYTHON)" -m venv $(VENV)
+
+# A stamp is newer than what it was installed from, so a second run installs nothing.
+$(VENV)/.core: $(SOURCES) | $(BIN)/python
+	@echo "Installing normgym (once)"
+	@$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: $(SOURCES) | $(BIN)/python
+	@echo "Installing normgym and its development tools (once)"
+	@$(INSTALL) -e ".[dev]"
+	@touch $(VENV)/.core $@
+
+# Not needed by bench and test. Keeps an installed torch; else stops before pip fetches CUDA.
+rl: $(VENV)/.rl
+$(VENV)/.rl: $(SOURCES) | $(VENV)/.core
+	@$(BIN)/python -c "import torch" 2>/dev/null || { \
+		plan=$$($(PIP) install --dry-run -c constraints.txt $(TORCH_INDEX:%=--index-url %) "torch<2.14") || exit 1; \
+		if grep -Eqi ' (nvidia|cuda)-' <<< "$$plan"; then \
+			echo "pip would install torch with CUDA (several GB). For a CPU build, name an index that has one:"; \
+			echo "  make rl TORCH_INDEX=<address>     or install torch into $(VENV) yourself, then repeat."; \
+			exit 1; fi; \
+		$(INSTALL) $(TORCH_INDEX:%=--index-url %) "torch<2.14"; }
+	@$(INSTALL) -e ".[rl]"
+	@touch $@

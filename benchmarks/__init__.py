@@ -1,0 +1,1 @@
+"""Things that measure: suites, the runner, records and reports."""
