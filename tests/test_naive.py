@@ -4,9 +4,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 import naive
+import pytest
 from naive import DOWN, LEFT, NORM_AWARE, RIGHT, UP, WAIT, NaiveSlot, NaiveWorld
 from worked import COLLISIONS, EXAMPLES, MAPS, PLANS, Example, PlanExample
 from worked.form import LETTERS, cell, find_persons, read_columns
