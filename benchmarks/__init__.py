@@ -1,1 +1,1 @@
-"""Things that measure: suites, the runner, records and reports."""
+"""Things that measure: suites, the runner, records, tables, reports. No training, no agents."""

@@ -1,6 +1,5 @@
 """What happened in an episode, step by step, as arrays; `metrics.py` measures it."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -87,20 +86,3 @@ class TraceRecorder:
             },
             auto=columns["auto"].astype(bool) | ~acted,
         )
-
-
-def stack_trace(present: Sequence[Sequence[int]], **fields: Sequence[Sequence[float]]) -> EpisodeTrace:
-    """Return a trace written out by hand; fields left out are zero.
-
-    Args:
-        present: (T + 1, N).
-        **fields: further fields of `EpisodeTrace`, (T, N) each.
-    """
-    held = np.array(present, bool)
-    shape = held[:-1].shape
-    dtypes = {"action": np.int8, "goals": np.int8, "reward": np.float32}
-    values = {
-        name: np.array(fields.get(name, np.zeros(shape)), dtypes.get(name, np.bool_))
-        for name in EpisodeTrace._fields[1:]
-    }
-    return EpisodeTrace(held, **values)

@@ -1,0 +1,112 @@
+"""What an agent is: the protocol, what it is told at a reset, and what it may believe.
+
+An agent acts on observations. It never gets an environment, an episode specification, an
+environment seed or the name of a norm; the runner refuses to hand them over.
+"""
+
+import math
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from normgym_envs.constants import NUM_ACTIONS
+from normgym_envs.errors import ActionError, ConfigError
+
+Observation = Mapping[str, Any]
+"""Named arrays of `normgym_envs.observations.symbolic`, "action_mask" (5,) int8 among them."""
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What an agent holds the norm to be. Source: NG App. "Interaction phase"."""
+
+    text: str  # in natural language
+    confidence: float  # [0, 1], dimensionless
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """JSON values for the agent's own later use, e.g. a posterior; carried with the text."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be stored.
+
+        Raises:
+            ConfigError: the text is no string, or the confidence no number in [0, 1].
+        """
+        if not isinstance(self.text, str):
+            raise ConfigError(f"belief text is {self.text!r}; expected a string")
+        number = isinstance(self.confidence, int | float) and not isinstance(self.confidence, bool)
+        if not number or not math.isfinite(self.confidence) or not 0 <= self.confidence <= 1:
+            raise ConfigError(
+                f"belief confidence is {self.confidence!r}; expected a number from 0 to 1"
+            )
+
+
+@dataclass(frozen=True)
+class AgentContext:
+    """All that an agent is told when an episode begins."""
+
+    token: str  # opaque name of the episode
+    phase: str  # constants.PHASES
+    rng: np.random.Generator  # the agent's own random stream
+    limit: int  # steps of the episode
+    belief: Belief | None = None  # carried over from the interaction, fixed in tests
+    known_norm: str | None = None  # the norm's sentence, in the condition that gives it away
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Something that can take the newcomer's seat.
+
+    Two methods are optional. `belief() -> Belief | None` is asked during an interaction; its last
+    answer is handed to the tests. `observe(observation) -> None` is shown what `act` is not asked
+    about: automatic turns (service, an empty slot) and the state after the last step.
+
+    Every episode is played by an instance of its own, so that a test can know of the interaction
+    only what the belief says. What is costly to load belongs into a cache of the agent's module.
+    """
+
+    privileged: ClassVar[bool] = False  # True only for the planners of `agents.planners`
+
+    def reset(self, context: AgentContext) -> None:
+        """Begin an episode and forget everything else.
+
+        Args:
+            context: what is known before the first observation.
+        """
+        ...
+
+    def act(self, observation: Observation) -> int:
+        """Choose what to do.
+
+        Args:
+            observation: named arrays; "action_mask" says which actions are physically open.
+
+        Returns:
+            int, constants.Action; a blocked move is played as waiting.
+        """
+        ...
+
+
+def check_action(agent: str, action: object) -> int:
+    """Return an agent's answer as an int.
+
+    Args:
+        agent: name for the message.
+        action: what `act` returned.
+
+    Raises:
+        ActionError: not an integer (bool is none), or outside [0, 5).
+    """
+    problem = f"agent {agent!r} played {action!r} ({type(action).__name__})"
+    expected = "expected an integer from 0 to 4: UP, DOWN, LEFT, RIGHT, WAIT"
+    if isinstance(action, bool | np.bool_):
+        raise ActionError(f"{problem}; {expected}")
+    try:
+        number = operator.index(action)  # type: ignore[arg-type]
+    except TypeError:
+        raise ActionError(f"{problem}; {expected}") from None
+    if not 0 <= number < NUM_ACTIONS:
+        raise ActionError(f"{problem}; {expected}")
+    return number

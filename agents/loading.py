@@ -1,0 +1,154 @@
+"""From a name to an agent: the built-in table, and `package.module:attribute` for all others."""
+
+import hashlib
+import importlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from agents.base import Agent, AgentContext, Observation
+from normgym_envs.errors import ConfigError, UnknownNameError, nearest
+
+AGENTS: Final[dict[str, str]] = {
+    "oracle": "agents.planners:OracleAgent",
+    "norm_blind": "agents.planners:NormBlindAgent",
+    "wait": "agents.random_agent:WaitAgent",
+    "cautious": "agents.cautious:CautiousAgent",
+    "random": "agents.random_agent:RandomAgent",
+}
+"""Built-in agents by name; imported when asked for."""
+
+
+@dataclass(frozen=True)
+class AgentSource:
+    """Where instances of one agent come from."""
+
+    name: str  # as the user gave it
+    make: Callable[[], Agent]  # returns a new instance
+    digest: str = ""  # of the file that defines it; results of an edited agent are not reused
+
+
+class FunctionAgent:
+    """A function from observation to action, as an agent."""
+
+    privileged: ClassVar[bool] = False
+
+    def __init__(self, function: Callable[[Observation], Any]) -> None:
+        """Wrap a function.
+
+        Args:
+            function: takes an observation, returns an action.
+        """
+        self._function = function
+
+    def reset(self, context: AgentContext) -> None:
+        """Begin an episode; a function remembers nothing."""
+
+    def act(self, observation: Observation) -> int:
+        """Return the function's answer, unchecked."""
+        answer: int = self._function(observation)
+        return answer
+
+
+def list_agents() -> tuple[str, ...]:
+    """Return the names of the built-in agents."""
+    return tuple(AGENTS)
+
+
+def make_agent(name: str) -> Agent:
+    """Return a new instance of an agent.
+
+    Args:
+        name: a built-in name, or "package.module:attribute".
+
+    Raises:
+        UnknownNameError: no built-in agent of that name.
+        ConfigError: the module cannot be imported, or what it names is no agent.
+
+    Example:
+        >>> make_agent("wait").act({"action_mask": [1, 1, 1, 1, 1]})
+        4
+    """
+    return find_agent(name).make()
+
+
+def find_agent(name: str) -> AgentSource:
+    """Return where instances of an agent come from.
+
+    Args:
+        name: a built-in name, or "package.module:attribute".
+
+    Raises:
+        UnknownNameError: no built-in agent of that name.
+        ConfigError: the module cannot be imported, or what it names is no agent.
+    """
+    if name not in AGENTS and ":" not in name:
+        raise UnknownNameError("agent", name, AGENTS)
+    module_name, _, attribute = AGENTS.get(name, name).partition(":")
+    where = f"agent {name!r}"
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise ConfigError(
+            f"{where}: module {module_name!r} cannot be imported "
+            f"({type(error).__name__}: {error}){nearest(name, AGENTS)}"
+        ) from error
+    target = getattr(module, attribute, None)
+    if target is None:
+        public = [key for key, value in vars(module).items() if callable(value) and key[0] != "_"]
+        raise ConfigError(
+            f"{where}: module {module_name!r} has no {attribute!r}{nearest(attribute, public)}"
+        )
+    return AgentSource(name, _read_target(where, target), _digest_file(target, module))
+
+
+def _read_target(where: str, target: Any) -> Callable[[], Agent]:
+    """Return how to make an instance of what a name stands for."""
+    if inspect.isclass(target):
+        missing = [key for key in ("reset", "act") if not callable(getattr(target, key, None))]
+        if missing:
+            raise ConfigError(
+                f"{where}: class {target.__name__} has no {' and no '.join(missing)}; "
+                "expected reset(context) and act(observation)"
+            )
+        return _make_checked(where, target)
+    if not callable(target):
+        raise ConfigError(
+            f"{where}: a {type(target).__name__} cannot be called; expected a class with "
+            f"reset and act, or a function from observation to action{nearest(where, AGENTS)}"
+        )
+    return lambda: FunctionAgent(target)
+
+
+def _make_checked(where: str, target: type) -> Callable[[], Agent]:
+    """Return a maker that explains a class which needs arguments."""
+
+    def make() -> Agent:
+        try:
+            inspect.signature(target).bind()
+        except TypeError as error:
+            raise ConfigError(
+                f"{where}: {target.__name__}() cannot be made without arguments ({error})"
+            ) from None
+        except ValueError:
+            pass  # no signature to be had, e.g. of a class written in C
+        instance: Agent = target()
+        return instance
+
+    return make
+
+
+def _digest_file(target: Any, module: Any) -> str:
+    """Return a hash of the file that defines an agent, "" when there is none."""
+    path = None
+    for thing in (target, module):
+        try:
+            path = inspect.getsourcefile(thing)
+            break
+        except TypeError:
+            continue
+    if path is None or not Path(path).is_file():
+        return ""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
