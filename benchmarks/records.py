@@ -191,7 +191,7 @@ def from_line(line: bytes, where: str) -> RunConfig | Record:
     if model is None:
         raise RecordError(f"{where} is damaged: expected a JSON object of a known kind")
     try:
-        return model.model_validate_json(line)
+        return model.model_validate_json(line, strict=True)
     except ValidationError as error:
         detail = error.errors()[0]
         place = ".".join(str(part) for part in detail["loc"])

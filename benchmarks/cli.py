@@ -1,0 +1,183 @@
+"""`normgym bench run | throughput`, `normgym agents`, `normgym suites`."""
+
+import os
+import shlex
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from agents import AGENTS, find_agent
+from benchmarks.files import check_writable, dump_json, write_atomically
+from benchmarks.runner import CONDITIONS, Run, make_config, run, select_groups
+from benchmarks.suite import list_suites, load_suite
+from benchmarks.summary import to_json
+from benchmarks.tables import WIDTH, make_tables, print_tables
+from normgym_envs.constants import FAMILIES, TEST_PHASES
+from normgym_envs.errors import ConfigError, check_seed
+
+app = typer.Typer(
+    help="Run agents on a suite and report the results.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+agents_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+suites_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command("run")
+def run_agents(
+    agent: Annotated[
+        list[str],
+        typer.Option(help="Built-in name or package.module:attribute; may be repeated."),
+    ],
+    suite: Annotated[str, typer.Option(help="Name of a suite, or a .jsonl file.")] = "cafe",
+    norm: Annotated[list[str] | None, typer.Option(help="Only this norm; may be repeated.")] = None,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Only this family: {', '.join(FAMILIES)}; may be repeated."),
+    ] = None,
+    condition: Annotated[str, typer.Option(help=f"Tests: {', '.join(CONDITIONS)}.")] = "all",
+    seed: Annotated[int, typer.Option(help="Of the agents' own random streams.")] = 0,
+    json: Annotated[Path | None, typer.Option(help="Write the numbers to this file.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Keep records here, resume from them, write report.md."),
+    ] = None,
+) -> None:
+    """Play a suite with one or more agents and print tables by family."""
+    command = "normgym bench " + shlex.join(["run", *_list_arguments()])
+    names = list(dict.fromkeys(agent))
+    norms, families = norm or [], family or []
+    # everything that can be wrong is looked at before anything is played
+    _open_imports()
+    played = load_suite(suite)
+    select_groups(played, norms, families, condition)
+    sources = [find_agent(name) for name in names]
+    for source in sources:
+        make_config(source, played, check_seed(seed))
+    if json is not None:
+        check_writable(json, "--json")
+    if out is not None:
+        _make_folder(out)
+    errors = Console(stderr=True)
+    runs = []
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: errors.print(f"warning: {message}", markup=False)
+        for source in sources:
+            runs.append(
+                run(
+                    source,
+                    played,
+                    seed=seed,
+                    norms=norms,
+                    families=families,
+                    condition=condition,
+                    folder=None if out is None else out / "records",
+                    show_progress=True,
+                )
+            )
+    _report(runs, json, out, command)
+
+
+@app.command("throughput")
+def measure(
+    seconds: Annotated[float, typer.Option(help="Time to spend on measuring.")] = 20.0,
+    json: Annotated[Path | None, typer.Option(help="Write the numbers to this file.")] = None,
+) -> None:
+    """Measure the engine against the plain Python restatement of the rules (needs a checkout)."""
+    from benchmarks.throughput import measure_throughput
+
+    if json is not None:
+        check_writable(json, "--json")
+    result = measure_throughput(seconds)
+    if json is not None:
+        write_atomically(json, (dump_json(result) + "\n").encode())
+    names = {
+        "batch256": "engine, 256 rows, no observations",
+        "step1": "engine, one row, one call a step",
+        "naive": "plain Python, heap A*, m*m searches",
+    }
+    for name, words in names.items():
+        rate = result["env_steps_per_second"][name]
+        ratio = result["ratios"].get(f"{name}_vs_naive")
+        factor = f"{ratio:9,.0f} x" if ratio else ""
+        typer.echo(
+            f"{words:<38}{rate['median']:>12,.0f} steps/s "
+            f"[{rate['min']:,.0f} to {rate['max']:,.0f}]{factor}"
+        )
+
+
+@agents_app.command()
+def print_agents() -> None:
+    """List the built-in agents."""
+    for name, target in AGENTS.items():
+        kind = type(find_agent(name).make())
+        mark = " (privileged)" if getattr(kind, "privileged", False) else ""
+        line = (kind.__doc__ or "").splitlines()[0]
+        typer.echo(f"{name:<12}{line}{mark}")
+        del target
+    typer.echo("Any other: package.module:attribute, a class with reset and act or a function.")
+
+
+@suites_app.command()
+def print_suites() -> None:
+    """List the suites that ship."""
+    for name in list_suites():
+        suite = load_suite(name)
+        phases = [spec.phase for spec in suite.specs]
+        counts = [f"{phases.count(phase)} {phase}" for phase in TEST_PHASES if phase in phases]
+        typer.echo(
+            f"{name:<12}version {suite.version}, {len(suite.groups)} norms, "
+            f"{phases.count('interaction')} interactions, {', '.join(counts)}, "
+            f"hash {suite.sha256[:16]}"
+        )
+
+
+def _report(runs: list[Run], json: Path | None, out: Path | None, command: str) -> None:
+    """Print, write and leave with status 1 when episodes failed."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
+    print_tables(make_tables(runs), console)
+    if json is not None:
+        text = dump_json([to_json(one) for one in runs])
+        write_atomically(json, (text + "\n").encode())
+    if out is not None:
+        from benchmarks.report import write_report
+
+        console.print(f"report: {write_report(out, runs, command)}", markup=False, soft_wrap=True)
+    failed = [error for one in runs for error in one.errors]
+    if failed:
+        again = "; the same command plays them again" if out is not None else ""
+        typer.echo(
+            f"{len(failed)} episodes failed and are not counted{again}. First: "
+            f"{failed[0].agent}, {failed[0].episode}: {failed[0].error}",
+            err=True,
+        )
+        raise typer.Exit(1)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the output folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out: folder {folder} cannot be made: {error.strerror}") from None
+    check_writable(folder / "report.md", "--out")
+
+
+def _open_imports() -> None:
+    """Let agents be imported from the present folder, as `python -m` would."""
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())
+
+
+def _list_arguments() -> list[str]:
+    """Return what was typed behind `bench run`."""
+    typed = sys.argv[1:]
+    return typed[typed.index("run") + 1 :] if "run" in typed else typed
