@@ -75,10 +75,12 @@ def check_layouts(layouts: Sequence[Layout]) -> None:
         LayoutError: one of them breaks a condition.
     """
     from normgym_envs.layouts.validate import list_problems
+    from normgym_envs.norms.library import load_norms
+    from normgym_envs.protocol.trips import list_detour_problems
 
     broken = []
     for layout in layouts:
-        problems = list_problems(layout)
+        problems = list_problems(layout) or list_detour_problems(layout, load_norms())
         typer.echo(f"{layout.name}: {'sound' if not problems else 'broken'}")
         for problem in problems:
             typer.echo(f"  {problem}")

@@ -84,7 +84,9 @@ class EpisodeSpec:
     persons: RecordArray  # (N, M) PERSON_DTYPE, rosters; M <= MAX_PERSONS
     norms_after: tuple[str, ...] = ()  # norms in force from change_turn on
     change_turn: int = -1  # turn index, -1 never
-    predict_newcomer: str = "norm_aware"  # how others foresee an outside-driven slot, or "norm_blind"
+    predict_newcomer: str = (
+        "norm_aware"  # how others foresee an outside-driven slot, or "norm_blind"
+    )
 
     @property
     def num_slots(self) -> int:

@@ -26,7 +26,6 @@ from normgym_envs.errors import (
     ActionError,
     ConfigError,
     SpecError,
-    StateError,
     UnknownNameError,
     check_seed,
 )

@@ -102,7 +102,7 @@ def list_contested(row: np.void, pad: np.void) -> int:
 
 @njit
 def pick_winner(row: np.void, pad: np.void, cell: int, attempt: int) -> int:
-    """Return the mover that keeps a contested cell: uniform, in the order of the cells of origin."""
+    """Return the mover that keeps a contested cell: uniform, in order of the cells of origin."""
     num_movers = 0
     for slot in range(row["num_slots"]):
         if pad["mover"][slot] and pad["target"][slot] == cell:
@@ -137,9 +137,7 @@ def next_displaced(row: np.void, pad: np.void, cell: int) -> int:
 
 
 @njit
-def place_displaced(
-    row: np.void, layout: np.void, pad: np.void, slot: int, attempt: int
-) -> bool:
+def place_displaced(row: np.void, layout: np.void, pad: np.void, slot: int, attempt: int) -> bool:
     """Put a displaced person on a free neighbour of its target, or push others to make room.
 
     Returns:

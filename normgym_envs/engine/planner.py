@@ -107,7 +107,7 @@ def choose_ties(
     """Return the first actions that start a cheapest path of one person, as bits.
 
     Others stand where `pad["board"]` says. Without a permissible path the search is made again
-    without the part of the norms that depends on others, and its step is taken only if it is
+    without the part of the norms that depends on others; of its first steps those remain that are
     permissible now.
 
     Args:
@@ -133,11 +133,10 @@ def choose_ties(
     if ties == 0 and can_relax:
         load_masks(row, layout, placed, masks, pad, slot, blind, True)
         ties = find_ties(row, placed, pad, board, slot, has_gate, zone > 0)
-        if ties != 0:
-            action = lowest_action(ties)
+        for action in range(4):
             target = layout["neighbour"][row["pos"][slot], action]
-            if action != _WAIT and not is_permissible(row, layout, placed, slot, target):
-                ties = 0
+            if (ties >> action) & 1 and not is_permissible(row, layout, placed, slot, target):
+                ties &= ~(1 << action)
     return ties if ties != 0 else _WAIT_ONLY
 
 

@@ -1,4 +1,4 @@
-"""One step of the world: its stages in order, one function each. The order is that of docs/rules.md.
+"""One step of the world: its stages in the order of docs/rules.md, one function each.
 
 Source: NG App. "Environment Details" and "Evaluation Protocol".
 """
@@ -102,7 +102,7 @@ def choose_targets(row: np.void, layout: np.void, actions: np.ndarray, pad: np.v
 
 @njit
 def judge_moves(row: np.void, layout: np.void, placed: np.ndarray, pad: np.void) -> None:
-    """Write own moves, displacements, charges and violations; judged on the state before the step."""
+    """Write own moves, displacements, charges and violations, from the state before the step."""
     for slot in range(row["num_slots"]):
         own_move = (
             pad["mover"][slot]

@@ -71,13 +71,13 @@ def njit(function: F) -> F:
     Returns:
         The compiled function, typed as the one given.
     """
-    previous = numba.config.CACHE_DIR
+    settings: Any = numba.config
+    previous = settings.CACHE_DIR
     try:
         if _CACHE_FOLDER is not None:
-            numba.config.CACHE_DIR = _CACHE_FOLDER
-        compiled: F = numba.njit(
-            cache=_CACHE_FOLDER is not None, nogil=True, error_model="numpy"
-        )(function)
+            settings.CACHE_DIR = _CACHE_FOLDER
+        compile_: Any = numba.njit(cache=_CACHE_FOLDER is not None, nogil=True, error_model="numpy")
+        compiled: F = compile_(function)
     finally:
-        numba.config.CACHE_DIR = previous
+        settings.CACHE_DIR = previous
     return compiled

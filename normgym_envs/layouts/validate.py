@@ -12,7 +12,6 @@ import numpy as np
 
 from normgym_envs.constants import GRID_HEIGHT, GRID_WIDTH, NUM_CELLS, Cell, Door, Region, Zone
 from normgym_envs.errors import LayoutError
-from normgym_envs.layouts.conflict import has_conflict_triple, needs_company
 from normgym_envs.layouts.routes import (
     UNREACHABLE,
     is_enterable,
@@ -20,7 +19,7 @@ from normgym_envs.layouts.routes import (
     measure_distances,
 )
 from normgym_envs.norms.geometry import queue_path, seat_order
-from normgym_envs.norms.library import GROUPS, load_norms
+from normgym_envs.norms.library import load_norms
 from normgym_envs.types import Layout
 
 Key = TypeVar("Key")
@@ -52,12 +51,14 @@ def validate_layout(layout: Layout) -> None:
 
 
 def list_problems(layout: Layout) -> list[str]:
-    """Return one line for each condition that a layout breaks; empty if it is sound."""
+    """Return one line for each condition that a layout breaks; empty if it is sound.
+
+    Whether norms can come into conflict there is asked of the planner: `protocol/trips.py`.
+    """
     problems = [problem for check in _BASIC_CHECKS for problem in check(layout)]
     if problems:  # the remaining checks walk on a map that satisfies these
         return problems
-    problems = [problem for check in _CHECKS for problem in check(layout)]
-    return problems or list(_check_conflicts(layout))
+    return [problem for check in _CHECKS for problem in check(layout)]
 
 
 def describe_cell(cell: int) -> str:
@@ -255,17 +256,6 @@ def _is_connected(layout: Layout, cells: set[int]) -> bool:
     outside = set(range(NUM_CELLS)) - cells
     distances = measure_distances(layout, min(cells), outside)
     return all(distances[cell] < UNREACHABLE for cell in cells)
-
-
-def _check_conflicts(layout: Layout) -> Iterator[str]:
-    """Each norm must cost somebody a detour, or it cannot be tested here."""
-    for norm in load_norms():
-        if needs_company(norm):
-            continue
-        groups = GROUPS if norm.kind.startswith("group_") else GROUPS[:1]
-        for group in groups:
-            if not has_conflict_triple(layout, norm, group):
-                yield f"conflict: {norm.id} never costs a person of group {group} a detour"
 
 
 _Check = Callable[[Layout], Iterator[str]]

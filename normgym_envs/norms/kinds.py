@@ -279,11 +279,7 @@ def _find_free_seat(row: np.void, norm: np.void, slot: int) -> int:
     for rank in range(norm["num_seats"]):
         free = True
         for other in range(row["num_slots"]):
-            if (
-                other != slot
-                and row["present"][other]
-                and row["pos"][other] == norm["seats"][rank]
-            ):
+            if other != slot and row["present"][other] and row["pos"][other] == norm["seats"][rank]:
                 free = False
         if free:
             return rank

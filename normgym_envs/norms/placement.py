@@ -1,7 +1,7 @@
 """Norms placed on layouts: rows and maps turned into the records that compiled code reads."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -99,7 +99,7 @@ def pack_layout(layout: Layout) -> np.void:
     out["chair_board"] = make_board(layout.chairs)
     out["door_board"] = make_board(layout.doors)
     out["distance"] = measure_distances(out["neighbour"], enterable)
-    return out[()]
+    return cast(np.void, out[()])
 
 
 def make_board(cells: Sequence[int] | npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
@@ -199,7 +199,7 @@ def pack_norm(norm: Norm, layout: Layout) -> np.void:
         out["num_seats"] = len(seats)
         out["seats"][: len(seats)] = seats
         out["seat_rank"][seats] = np.arange(len(seats))
-    return out[()]
+    return cast(np.void, out[()])
 
 
 @njit
@@ -212,7 +212,7 @@ def _fill_masks(layouts: np.ndarray, norms: np.ndarray, masks: np.ndarray) -> No
             for variant in range(norm["num_variants"]):
                 for cell in range(165):
                     for action in range(4):
-                        beside = np.int64(layout["neighbour"][cell, action])
+                        beside = int(layout["neighbour"][cell, action])
                         if beside == cell:
                             continue
                         if allows(layout, norm, variant, cell, beside):

@@ -15,7 +15,11 @@ LAYOUT_DTYPE = np.dtype(
     [
         ("distance", np.uint8, (NUM_CELLS, NUM_CELLS)),  # steps from, to; 255 unreachable
         ("plane", np.float32, (NUM_CELLS,)),  # cell kind in [0, 1]
-        ("neighbour", np.int16, (NUM_CELLS, NUM_ACTIONS)),  # cell an action leads to, own if blocked
+        (
+            "neighbour",
+            np.int16,
+            (NUM_CELLS, NUM_ACTIONS),
+        ),  # cell an action leads to, own if blocked
         ("zones", np.int8, (NUM_CELLS,)),  # constants.Zone
         ("door_of", np.int8, (NUM_CELLS,)),  # constants.Door, -1 no door
         ("region_of", np.int8, (NUM_CELLS,)),  # constants.Region of a chair, -1 no chair

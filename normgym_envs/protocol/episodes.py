@@ -11,19 +11,14 @@ import numpy as np
 from normgym_envs.constants import (
     INTERACTION_STEPS,
     MAX_PERSONS,
-    MAX_REFILL_DELAY,
-    MIN_REFILL_DELAY,
     PHASES,
-    Door,
     Driver,
-    Goal1,
-    Group,
-    Zone,
 )
 from normgym_envs.errors import ConfigError, SpecError, check_seed, nearest
 from normgym_envs.layouts import get_layout
-from normgym_envs.norms.library import get_norm, goal_kinds, num_slots
-from normgym_envs.types import PERSON_DTYPE, EpisodeSpec, Layout, Norm, RecordArray
+from normgym_envs.norms.library import get_norm, num_slots
+from normgym_envs.protocol.places import draw_persons
+from normgym_envs.types import PERSON_DTYPE, EpisodeSpec, Layout, Norm
 
 STAGGER = 20
 """First arrivals fall on turns 0 to this. Source: NG "Interaction phase" names staggered entry
@@ -93,52 +88,6 @@ def draw_episode(
         persons=persons,
         predict_newcomer=predict_newcomer,
     )
-
-
-def draw_persons(
-    rng: np.random.Generator, layout: Layout, norm: Norm, num_agents: int, num_persons: int
-) -> RecordArray:
-    """Draw rosters with groups, goals, doors and delays uniform over what the norm's kind allows.
-
-    Args:
-        rng: generator that is advanced.
-        layout: where the persons go.
-        norm: decides the kinds of goals (NG Table A3).
-        num_agents: N.
-        num_persons: M, persons a slot.
-
-    Returns:
-        (N, M) PERSON_DTYPE; delays of a slot's first person are drawn like the others.
-    """
-    shape = (num_agents, num_persons)
-    kind, any_door = goal_kinds(norm)
-    persons = np.zeros(shape, PERSON_DTYPE)
-    persons["delay"] = rng.integers(MIN_REFILL_DELAY, MAX_REFILL_DELAY + 1, shape)
-    persons["group"] = rng.integers(len(Group), size=shape)
-    persons["start"] = layout.doors[rng.integers(len(Door), size=shape)]
-    persons["goal1_kind"] = kind
-    persons["goal1_cell"] = -1
-    if kind == Goal1.PLACE:
-        places = list_places(layout, norm)
-        persons["goal1_cell"] = places[rng.integers(len(places), size=shape)]
-    persons["goal2_door"] = -1 if any_door else rng.integers(len(Door), size=shape)
-    return persons
-
-
-def list_places(layout: Layout, norm: Norm) -> np.ndarray:
-    """Return the cells that may be a person's given place under a norm's kind.
-
-    Chairs and the map's further destinations outside zone Q; chairs alone where the norm is about
-    sitting. Source: NG Table A3 names a specified destination; which cells is not specified.
-
-    Returns:
-        (n,) int32, ascending cells.
-    """
-    if norm.kind == "visit_first":
-        return layout.chairs
-    zones = layout.zones.reshape(-1)
-    cells = sorted(cell for cell, _ in layout.destinations if zones[cell] != Zone.Q)
-    return np.array(cells, np.int32)
 
 
 def spec_to_json(spec: EpisodeSpec) -> dict[str, Any]:

@@ -7,10 +7,10 @@ import pytest
 import normgym_envs.layouts as layouts
 from normgym_envs.errors import LayoutError
 from normgym_envs.layouts import get_layout, list_layouts, parse_layout, validate
-from normgym_envs.layouts.conflict import has_conflict_triple, needs_company
 from normgym_envs.layouts.validate import list_problems, validate_layout
-from normgym_envs.norms.library import GROUPS, load_norms
-from normgym_envs.types import Layout, Norm
+from normgym_envs.norms.library import load_norms, read_norm
+from normgym_envs.protocol.trips import list_detour_problems
+from normgym_envs.types import Layout
 
 TEXT = (Path(layouts.__file__).parent / "maps" / "cafe.toml").read_text(encoding="utf-8")
 
@@ -34,10 +34,7 @@ def test_every_layout_is_sound(name: str) -> None:
 
 @pytest.mark.parametrize("name", list_layouts())
 def test_every_norm_can_come_into_conflict(name: str) -> None:
-    layout = get_layout(name)
-    for norm in load_norms():
-        if not needs_company(norm):
-            assert all(has_conflict_triple(layout, norm, group) for group in GROUPS), norm.id
+    assert list_detour_problems(get_layout(name), load_norms()) == []
 
 
 BREACHES = [
@@ -107,13 +104,24 @@ def test_short_queue_paths_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert problems == ["queue path: bend-right-1 has 6 cells; expected at least 7"]
 
 
-def test_a_norm_without_conflict_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def never_for_blue(layout: Layout, norm: Norm, group: str) -> bool:
-        return group != "blue" or norm.id != "group-doors-abc"
-
-    monkeypatch.setattr(validate, "has_conflict_triple", never_for_blue)
-    problems = list_problems(get_layout("cafe"))
-    assert problems == ["conflict: group-doors-abc never costs a person of group blue a detour"]
+def test_a_norm_without_conflict_is_named() -> None:
+    """Capacity norms bind nobody who is alone; a zone that nobody needs to cross costs nothing."""
+    norm = read_norm(
+        {
+            "id": "all-doors-allowed",
+            "family": "access",
+            "kind": "exit_doors",
+            "split": "train",
+            "sentence": "Any door will do.",
+            "parameters": {"doors": ["A", "B", "C"]},
+        },
+        "test",
+    )
+    problems = list_detour_problems(get_layout("cafe"), [norm])
+    assert problems == [
+        f"conflict: all-doors-allowed never costs a person of group {group} a detour"
+        for group in ("orange", "green", "blue")
+    ]
 
 
 def test_all_breaches_are_listed_on_their_own_lines() -> None:

@@ -1,0 +1,279 @@
+"""Builds and verifies the episodes of the evaluation protocol.
+
+A test scenario is one in which the direct way breaks the norm; an interaction is one whose public
+record tells the norm apart from all others. Candidates come from a seeded stream and are tried in
+the engine; what was rejected is counted.
+
+Source: NG App. "Evaluation Protocol" and "Test scenario construction"; docs/rules.md.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from normgym_envs.constants import (
+    INTERACTION_STEPS,
+    MAX_PERSONS,
+    MAX_SLOTS,
+    TEST_STEPS,
+    Action,
+    Cell,
+    Driver,
+    Ending,
+    Goal1,
+    Group,
+    Zone,
+)
+from normgym_envs.engine import BatchEngine
+from normgym_envs.errors import ScenarioError
+from normgym_envs.norms.geometry import queue_path
+from normgym_envs.norms.library import goal_kinds, num_slots
+from normgym_envs.protocol.equivalence import (
+    find_consistent_norms,
+    find_equivalent_norms,
+    read_moves,
+)
+from normgym_envs.protocol.places import draw_persons
+from normgym_envs.protocol.trips import Trip, find_conflict_trips
+from normgym_envs.types import BoolArray, EpisodeSpec, Layout, Norm, RecordArray
+
+MAX_CANDIDATES = 100
+"""Candidates tried for one scenario. Source: docs/rules.md."""
+TEST_PERSONS = 12
+"""Persons a slot's roster lists in a test: 100 steps leave no time for more."""
+ARRIVAL_SPREAD = 20
+"""First arrivals fall on turns 0 to this. Source: docs/rules.md (queue tests); used for all."""
+INSIDE_SHARE = 0.7
+"""Share of the others that start inside in queue tests. Source: docs/rules.md."""
+MIN_BACKGROUND_VIOLATIONS = 3
+"""Source: NG asks for one; chosen so that a single accident is no evidence."""
+
+
+class Built(NamedTuple):
+    """An accepted episode and what it took to find it."""
+
+    spec: EpisodeSpec
+    rejected: tuple[str, ...]  # reason of each rejected candidate, in order
+
+
+def build_test(layout: Layout, norm: Norm, phase: str, number: int, group: int, seed: int) -> Built:
+    """Build one test scenario.
+
+    Args:
+        layout: where it is played.
+        norm: the norm in force.
+        phase: "seen" or "unseen".
+        number: counts the scenarios of the phase; part of the name.
+        group: constants.Group of the newcomer.
+        seed: of the stream of candidates.
+
+    Returns:
+        The first candidate on which the norm-aware newcomer finishes without a violation and the
+        norm-blind one finishes with one.
+
+    Raises:
+        ScenarioError: no candidate of `MAX_CANDIDATES` did.
+    """
+    rng = np.random.default_rng(seed)
+    engine = BatchEngine([layout], [norm], 2)
+    trips = find_conflict_trips(layout, norm, group)
+    if not trips:
+        raise ScenarioError(
+            f"no trip on layout {layout.name!r} conflicts with norm {norm.id!r} "
+            f"for group {Group(group).name.lower()}"
+        )
+    rejected: list[str] = []
+    for _ in range(MAX_CANDIDATES):
+        persons = _draw_test_persons(rng, layout, norm, group, trips)
+        spec = EpisodeSpec(
+            name=f"{norm.id}/{phase}-{number}",
+            layout=layout.name,
+            norms=(norm.id,),
+            phase=phase,
+            seed=int(rng.integers(2**63)),
+            limit=TEST_STEPS,
+            drivers=(int(Driver.EXTERNAL),) + (int(Driver.NORM_AWARE),) * (len(persons) - 1),
+            priority=(0, *(int(slot) for slot in 1 + rng.permutation(len(persons) - 1))),
+            persons=persons,
+        )
+        reason = _judge_test(engine, spec)
+        if not reason:
+            return Built(spec, tuple(rejected))
+        rejected.append(reason)
+    raise ScenarioError(
+        f"no test of norm {norm.id!r} on layout {layout.name!r} among {MAX_CANDIDATES} candidates; "
+        f"last reason: {rejected[-1]}"
+    )
+
+
+def build_interaction(
+    layout: Layout, norm: Norm, library: Sequence[Norm], number: int, seed: int
+) -> Built:
+    """Build one interaction with turnover and one norm-blind slot, the last one.
+
+    Args:
+        layout: where it is played.
+        norm: the norm in force, one of the library.
+        library: norms that the record has to tell apart.
+        number: part of the name.
+        seed: of the stream of candidates.
+
+    Returns:
+        The first candidate that shows enough violations and rules out every norm that is not
+        equivalent to the true one.
+
+    Raises:
+        ScenarioError: no candidate of `MAX_CANDIDATES` did.
+    """
+    rng = np.random.default_rng(seed)
+    engine = BatchEngine([layout], library, 1)
+    true = [known.id for known in library].index(norm.id)
+    population = num_slots(norm)
+    equivalent = find_equivalent_norms(engine, layout, population)[true]
+    clashes = [find_conflict_trips(layout, norm, group) for group in range(len(Group))]
+    rejected: list[str] = []
+    for _ in range(MAX_CANDIDATES):
+        persons = draw_persons(rng, layout, norm, population, MAX_PERSONS)
+        persons["delay"][:, 0] = rng.integers(0, ARRIVAL_SPREAD + 1, population)
+        persons["delay"][0, 0] = 0
+        for place in range(0, MAX_PERSONS, 2):
+            person = persons[population - 1, place : place + 1]
+            if trips := clashes[int(person["group"][0])]:
+                _set_trip(person, trips[rng.integers(len(trips))])
+        drivers = [int(Driver.NORM_AWARE)] * population
+        drivers[0], drivers[-1] = int(Driver.EXTERNAL), int(Driver.NORM_BLIND)
+        spec = EpisodeSpec(
+            name=f"{norm.id}/interaction-{number}",
+            layout=layout.name,
+            norms=(norm.id,),
+            phase="interaction",
+            seed=int(rng.integers(2**63)),
+            limit=INTERACTION_STEPS,
+            drivers=tuple(drivers),
+            priority=(population - 1, *(int(slot) for slot in rng.permutation(population - 1))),
+            persons=persons,
+        )
+        reason = _judge_interaction(engine, spec, true, equivalent)
+        if not reason:
+            return Built(spec, tuple(rejected))
+        rejected.append(reason)
+    raise ScenarioError(
+        f"no interaction for norm {norm.id!r} on layout {layout.name!r} among {MAX_CANDIDATES} "
+        f"candidates; last reason: {rejected[-1]}"
+    )
+
+
+def _draw_test_persons(
+    rng: np.random.Generator, layout: Layout, norm: Norm, group: int, trips: list[Trip]
+) -> RecordArray:
+    """Draw the rosters of a test; slot 0 is the newcomer, who comes once and at once."""
+    population = num_slots(norm)
+    persons = draw_persons(rng, layout, norm, population, TEST_PERSONS)
+    persons["delay"][:, 0] = rng.integers(0, ARRIVAL_SPREAD + 1, population)
+    persons["delay"][0, 0] = 0
+    persons["group"][0] = group
+    trip = trips[rng.integers(len(trips))]
+    _set_trip(persons[0, :1], trip)
+    persons[0, 1:] = persons[0, 0]
+    persons["delay"][0, 1:] = 1
+    if norm.kind == "queue_path":
+        _fill_queue(rng, layout, norm, persons)
+    elif goal_kinds(norm)[0] == Goal1.ANY_ZONE_R:
+        _fill_zone(rng, layout, norm, persons)
+    return persons
+
+
+def _set_trip(person: RecordArray, trip: Trip) -> None:
+    """Write a trip into a person, in place."""
+    person["start"], person["goal1_cell"], person["goal2_door"] = trip
+
+
+def _fill_queue(rng: np.random.Generator, layout: Layout, norm: Norm, persons: RecordArray) -> None:
+    """Let others stand in the queue and about the room at the start, in place.
+
+    The queue is so long that it is not yet served when the newcomer gets there.
+    """
+    path = queue_path(layout, norm.parameters)
+    newcomer = int(persons["start"][0, 0])
+    distance = abs(newcomer // 15 - layout.service // 15) + abs(newcomer % 15 - layout.service % 15)
+    length = min(math.ceil(distance / 5) + 1, len(path), len(persons) - 2)
+    inside = max(length, round(INSIDE_SHARE * (len(persons) - 1)))
+    floor = np.flatnonzero(layout.cells.reshape(-1) == Cell.FLOOR)
+    room = np.setdiff1d(floor, path)
+    cells = [*path[:length], *rng.choice(room, inside - length, replace=False)]
+    slots = 1 + rng.permutation(len(persons) - 1)
+    persons["delay"][slots[:inside], 0] = 0
+    persons["start"][slots[:inside], 0] = cells
+    persons["delay"][slots[inside:], 0] = rng.integers(
+        1, ARRIVAL_SPREAD + 1, len(persons) - 1 - inside
+    )
+
+
+def _fill_zone(rng: np.random.Generator, layout: Layout, norm: Norm, persons: RecordArray) -> None:
+    """Let others hold places in zone R so that the newcomer finds it shut, in place."""
+    zone = np.flatnonzero(layout.zones.reshape(-1) == Zone.R)
+    slots = 1 + rng.permutation(len(persons) - 1)
+    if norm.kind == "zone_capacity":
+        holders = slots[: norm.parameters["capacity"]]
+    else:
+        holders = slots[: rng.integers(1, 3)]
+        others = [group for group in range(len(Group)) if group != persons["group"][0, 0]]
+        persons["group"][holders, 0] = rng.choice(others)
+    persons["delay"][holders, 0] = 0
+    persons["start"][holders, 0] = rng.choice(zone, len(holders), replace=False)
+    persons["leg"][holders, 0] = 1
+    persons["holder"][holders, 0] = True
+
+
+def _judge_test(engine: BatchEngine, spec: EpisodeSpec) -> str:
+    """Return why a test candidate is refused, or nothing."""
+    others = spec.drivers[1:]
+    engine.load(0, spec, drivers=(Driver.NORM_AWARE, *others))
+    blind = replace(spec, predict_newcomer="norm_blind")
+    engine.load(1, blind, drivers=(Driver.NORM_BLIND, *others))
+    violations = np.zeros(2, int)
+    actions = np.full((2, MAX_SLOTS), Action.WAIT, np.int8)
+    while (running := engine.states["ending"] == Ending.RUNNING).any():
+        engine.step(actions)
+        violations += engine.states["violated"][:, 0] * running
+        if violations[0]:
+            return "the norm-aware newcomer breaks the norm"
+    if engine.states["ending"][0] != Ending.TERMINATED:
+        return "the norm-aware newcomer does not finish"
+    if engine.states["ending"][1] != Ending.TERMINATED:
+        return "the norm-blind newcomer does not finish"
+    if not violations[1]:
+        return "the norm-blind newcomer does not break the norm"
+    return ""
+
+
+def _judge_interaction(
+    engine: BatchEngine, spec: EpisodeSpec, true: int, equivalent: BoolArray
+) -> str:
+    """Return why an interaction candidate is refused, or nothing."""
+    engine.load(0, spec, drivers=(Driver.NORM_AWARE, *spec.drivers[1:]))
+    actions = np.full((1, MAX_SLOTS), Action.WAIT, np.int8)
+    rows = [engine.states[0].copy()]
+    while engine.states["ending"][0] == Ending.RUNNING:
+        engine.step(actions)
+        rows.append(engine.states[0].copy())
+    states = np.array(rows)
+    before, after = states[:-1], states[1:]
+    if after["violated"][:, 0].any():
+        return "the norm-aware newcomer breaks the norm"
+    shown = int(after["violated"][:, 1:].sum())
+    norm = engine.norms[true]
+    few = norm.kind == "zone_capacity" and norm.parameters["capacity"] > 1
+    if shown < MIN_BACKGROUND_VIOLATIONS - few:
+        return f"{shown} background violations"
+    moves = read_moves(before, after, engine.tables[0])
+    consistent = find_consistent_norms(engine, moves, after["sanctioned"])
+    if not consistent[true]:
+        raise ScenarioError(f"the record of {spec.name!r} contradicts its own norm")
+    left = [engine.norms[i].id for i in np.flatnonzero(consistent & ~equivalent)]
+    if left:
+        return f"the record leaves {left[0]}" + (f" and {len(left) - 1} more" * (len(left) > 1))
+    return ""
