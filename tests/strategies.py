@@ -1,4 +1,4 @@
-"""Random legal worlds for property tests, and the bridge from the engine's rows to `naive.py`."""
+"""Random legal worlds for property tests, and the bridge between the engine and `naive.py`."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from normgym_envs.constants import Driver, Goal1
 from normgym_envs.engine import BatchEngine
 from normgym_envs.engine.state import ROSTER_FIELDS, allocate_states
 from normgym_envs.engine.step import is_on_goal
+from normgym_envs.types import RecordArray
 
 PERSON_FIELDS = (
     "pos",
@@ -160,6 +161,49 @@ def to_naive(
             ]
         )
     return world
+
+
+def from_naive(engine: BatchEngine, world: NaiveWorld, layout_index: int = 0) -> RecordArray:
+    """Return a naive world as one row for an engine that has its layout and norms.
+
+    Slots without a roster get one whose person never comes.
+
+    Returns:
+        (1,) STATE_DTYPE.
+    """
+    state = allocate_states(1)
+    row = state[0]
+    places = {norm.id: place for place, norm in enumerate(engine.norms)}
+    row["layout"] = layout_index
+    for field, names in (("norms", world.norms), ("norms_after", world.norms_after)):
+        row[field][: len(names)] = [places[name] for name in names]
+    for name in ("change_turn", "turn", "limit", "seed"):
+        row[name] = getattr(world, name)
+    row["ending"] = world.ended
+    row["is_test"] = world.phase in naive.TEST_PHASES
+    row["holding"] = not world.released
+    row["num_slots"] = len(world.slots)
+    row["reward_terms"] = (10, 0.1, 5, 20)
+    for slot, person in enumerate(world.slots):
+        roster = world.rosters[slot] if world.rosters else []
+        row["num_persons"][slot] = max(len(roster), 1)
+        row["r_delay"][slot, 0] = 2**15 - 1
+        for i, entry in enumerate(roster):
+            for name in ROSTER_FIELDS:
+                row["r_" + name][slot, i] = entry[name]
+        row["present"][slot] = person.present
+        row["person"][slot] = person.person - (not person.present)
+        row["arrival"][slot] = person.arrival if roster else 2**30
+        row["driver"][slot] = person.driver
+        is_external = person.driver == Driver.EXTERNAL
+        row["predicted"][slot] = person.predicted if is_external else person.driver
+        row["priority"][slot] = person.priority
+        row["is_new"][slot] = person.new
+        row["sanctioned"][slot] = person.violated
+        row["reward"][slot] = person.reward
+        for name in PERSON_FIELDS + EVENT_FIELDS:
+            row[name][slot] = getattr(person, name)
+    return state
 
 
 def differences(engine: BatchEngine, index: int, world: NaiveWorld) -> list[str]:
