@@ -29,7 +29,7 @@ from normgym_envs.errors import (
     UnknownNameError,
     check_seed,
 )
-from normgym_envs.norms.placement import ENTERABLE, place_norms
+from normgym_envs.norms.placement import place_norms
 from normgym_envs.types import BoolArray, EpisodeSpec, Layout, Norm, RecordArray
 
 DEFAULT_REWARD_TERMS = (10.0, 0.1, 5.0, 20.0)
@@ -116,7 +116,7 @@ class BatchEngine:
             raise UnknownNameError("layout", spec.layout, self._layout_index)
         layout = self.layouts[layout_index]
         starts = spec.persons["start"]
-        standing = np.isin(layout.cells.reshape(-1)[starts], ENTERABLE)
+        standing = self._tables.layouts["enterable"][layout_index][starts] != 0
         if not standing.all():
             raise SpecError(
                 f"episode {spec.name!r}: person starts on cell {int(starts[~standing][0])}, "

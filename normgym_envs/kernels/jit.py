@@ -17,7 +17,7 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-COMPILED_PACKAGES = ("kernels", "norms", "engine")
+COMPILED_PACKAGES = ("kernels", "norms", "engine", "observations")
 """Sub-packages of `normgym_envs` whose functions are compiled."""
 
 

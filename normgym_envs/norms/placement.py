@@ -20,12 +20,12 @@ from normgym_envs.constants import (
 )
 from normgym_envs.errors import NormError
 from normgym_envs.kernels import njit
+from normgym_envs.layouts.legend import ENTERABLE
 from normgym_envs.norms.geometry import queue_path, seat_order
 from normgym_envs.norms.kinds import KIND_CODES, allows, count_variants
 from normgym_envs.norms.records import LAYOUT_DTYPE, MAX_CHAIRS, NORM_DTYPE
 from normgym_envs.types import Layout, Norm, RecordArray
 
-ENTERABLE = (Cell.FLOOR, Cell.CHAIR, Cell.DOOR)
 _STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # Action.UP, DOWN, LEFT, RIGHT
 
 
@@ -69,7 +69,7 @@ def pack_layout(layout: Layout) -> np.void:
     """Return a layout as one LAYOUT_DTYPE record."""
     out = np.zeros((), LAYOUT_DTYPE)
     cells = layout.cells.reshape(-1)
-    enterable = np.isin(cells, ENTERABLE)
+    enterable = np.isin(cells, list(ENTERABLE))
     out["enterable"] = enterable
     out["plane"] = cells / max(Cell)
     out["zones"] = layout.zones.reshape(-1)
