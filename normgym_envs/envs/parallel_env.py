@@ -1,0 +1,364 @@
+"""The PettingZoo face of the world."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import ParallelEnv
+
+from normgym_envs.constants import (
+    INTERACTION_STEPS,
+    MAX_SLOTS,
+    NUM_ACTIONS,
+    Action,
+    Driver,
+    Ending,
+)
+from normgym_envs.engine import BatchEngine
+from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS, PREDICTIONS
+from normgym_envs.envs.actions import read_actions
+from normgym_envs.errors import (
+    ConfigError,
+    SpecError,
+    StateError,
+    UnknownNameError,
+    check_seed,
+)
+from normgym_envs.layouts import get_layout
+from normgym_envs.norms.library import get_norm, load_norms, num_slots
+from normgym_envs.observations import (
+    OBSERVATIONS,
+    flat_size,
+    flat_space,
+    observe_flat,
+    observe_symbolic,
+    observe_text,
+    symbolic_space,
+    text_space,
+)
+from normgym_envs.observations.text import name_slot
+from normgym_envs.protocol.episodes import draw_episode
+from normgym_envs.types import EpisodeSpec, Layout, Norm
+
+AgentDict = dict[str, Any]
+
+OPTIONS = ("layout", "norm", "spec", "predict_newcomer")
+"""Options of `reset` that this environment reads; others are left to wrappers."""
+
+
+class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # it ships no types
+    """A community with a hidden norm, as a PettingZoo parallel environment.
+
+    Description:
+        Agents walk an 11 x 15 grid: reach a first goal, stay for a short service, leave by a door.
+        A norm that nobody states forbids some moves; forbidden moves are possible, and sanctioned
+        in public. Agent ids name slots: `newcomer`, then `background_1`, ... Every learnt slot is
+        in `agents` from the reset to the common end. After a person has left its slot is empty
+        for one to three turns (zero observation, zero reward, only WAIT open) and then refilled;
+        `info["person"]` counts the people who used it. Slots that are not learnt are played by
+        the planner.
+
+    Observation:
+        By name. `flat`: Dict of `observation` (553 / 569 / 585 float32 in [-1, 1] for 6 / 8 / 10
+        slots) and `action_mask` (5,) int8. `symbolic`: Dict of named integer arrays, mask inside.
+        `text`: Dict of `text` and `action_mask`.
+
+    Action:
+        Discrete(5): UP, DOWN, LEFT, RIGHT, WAIT. A move that is not open is played as WAIT.
+
+    Reward:
+        10 for each goal completed, -0.1 a step while somebody is in the slot, -5 for moving into
+        a contested cell, -20 for a sanction.
+
+    Episode end:
+        Truncated for all agents at `max_episode_steps`. Test episodes given as
+        `options={"spec": ...}` end with termination for all agents when the newcomer has left.
+
+    Arguments:
+        layout: name of a layout or a layout.
+        norm: id of a norm or a norm; it also decides the kinds of goals.
+        num_agents_total: population N; by default the paper's for the norm's kind.
+        num_learners: slots that are learnt, the first ones; 1 to N.
+        num_norm_blind: scripted slots that ignore the norm, the last ones.
+        observation: `flat`, `symbolic` or `text`.
+        max_episode_steps: limit of drawn episodes.
+        predict_newcomer: how scripted agents foresee learnt slots, `norm_aware` or `norm_blind`.
+        reward_terms: goal, step cost, collision, sanction; reward points.
+        privileged: let `state()` hold the norm.
+        render_mode: None (rendering is not part of this version).
+
+    Seeding:
+        `reset(seed=s)` starts a stream of episodes; later resets without a seed continue it.
+        Equal seeds and actions give equal bytes in every process.
+
+    Version history:
+        v0: first version.
+
+    Source: NG "NormGym" and App. "Environment Details"; docs/rules.md.
+
+    Example:
+        >>> env = NormGymParallelEnv(norm="even-turns-only", num_learners=2)
+        >>> observations, infos = env.reset(seed=0)
+        >>> env.agents
+        ['newcomer', 'background_1']
+        >>> step = env.step({agent: 4 for agent in env.agents})
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "normgym_community_v0",
+        "render_modes": [],
+        "is_parallelizable": True,
+    }
+
+    def __init__(
+        self,
+        layout: str | Layout = "cafe",
+        norm: str | Norm = "forbidden-zone-q",
+        *,
+        num_agents_total: int | None = None,
+        num_learners: int = 1,
+        num_norm_blind: int = 1,
+        observation: str = "flat",
+        max_episode_steps: int = INTERACTION_STEPS,
+        predict_newcomer: str = "norm_aware",
+        reward_terms: tuple[float, float, float, float] = DEFAULT_REWARD_TERMS,
+        privileged: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        """Make an environment; arguments as in the class.
+
+        Raises:
+            UnknownNameError: no such layout, norm or observation.
+            ConfigError: a number outside its range.
+        """
+        self._layout = get_layout(layout) if isinstance(layout, str) else layout
+        self._norm = get_norm(norm) if isinstance(norm, str) else norm
+        if observation not in OBSERVATIONS:
+            raise UnknownNameError("observation", observation, OBSERVATIONS)
+        if render_mode is not None:
+            raise ConfigError(f"render_mode is {render_mode!r}; expected None")
+        if predict_newcomer not in PREDICTIONS:
+            raise UnknownNameError("predict_newcomer", predict_newcomer, PREDICTIONS)
+        if max_episode_steps < 1:
+            raise ConfigError(f"max_episode_steps is {max_episode_steps}; expected at least 1")
+        total = num_slots(self._norm) if num_agents_total is None else num_agents_total
+        if not 1 <= total <= MAX_SLOTS:
+            raise ConfigError(f"num_agents_total is {total}; expected 1 to {MAX_SLOTS}")
+        if not 1 <= num_learners <= total:
+            raise ConfigError(f"num_learners is {num_learners}; expected 1 to {total}")
+        if num_norm_blind < 0:
+            raise ConfigError(f"num_norm_blind is {num_norm_blind}; expected at least 0")
+        self.num_slots = total
+        self._num_norm_blind = min(num_norm_blind, total - num_learners)
+        self._observation = observation
+        self._limit = max_episode_steps
+        self._predict_newcomer = predict_newcomer
+        self._reward_terms = reward_terms
+        self._privileged = privileged
+        self.render_mode = render_mode
+        self.possible_agents = [name_slot(slot) for slot in range(num_learners)]
+        self.agents: list[str] = []
+        self._observation_spaces: dict[str, spaces.Space[Any]] = {
+            agent: self._make_space() for agent in self.possible_agents
+        }
+        self._action_spaces: dict[str, spaces.Space[Any]] = {
+            agent: spaces.Discrete(NUM_ACTIONS) for agent in self.possible_agents
+        }
+        self._engine: BatchEngine | None = None
+        self._rng = np.random.default_rng()
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the agent's space; the same object every time."""
+        return self._look_up(self._observation_spaces, agent)
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the agent's space; the same object every time."""
+        return self._look_up(self._action_spaces, agent)
+
+    @property
+    def state_space(self) -> spaces.Box:
+        """Space of `state()`: (state_size,) float32 in [-1, 1]."""
+        size = self.num_slots * flat_size(self.num_slots)
+        size += len(load_norms()) if self._privileged else 0
+        return spaces.Box(-1.0, 1.0, (size,), np.float32)
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[AgentDict, AgentDict]:
+        """Begin an episode.
+
+        Args:
+            seed: starts the stream of episodes, [0, 2**63]; None continues it.
+            options: `layout` or `norm` for this episode on, `predict_newcomer` for this episode,
+                or `spec`, a whole EpisodeSpec.
+
+        Returns:
+            observations and infos by agent id.
+
+        Raises:
+            SeedError: no valid seed.
+            UnknownNameError: no such layout or norm.
+            SpecError: an episode that does not fit this environment.
+        """
+        given = dict(options or {})
+        if seed is not None:
+            self._rng = np.random.default_rng(check_seed(seed))
+        spec = given.get("spec")
+        if spec is None:
+            spec = self._draw_spec(given)
+        if spec.num_slots != self.num_slots:
+            raise SpecError(
+                f"episode {spec.name!r} has {spec.num_slots} slots; expected {self.num_slots}"
+            )
+        learners = len(self.possible_agents)
+        drivers = (int(Driver.EXTERNAL),) * learners + tuple(
+            int(Driver.NORM_AWARE if driver == Driver.EXTERNAL else driver)
+            for driver in spec.drivers[learners:]
+        )
+        engine = self._find_engine(spec)
+        engine.load(0, spec, reward_terms=self._reward_terms, drivers=drivers)
+        self._engine = engine
+        self.agents = list(self.possible_agents)
+        return self._observe(), self._infos()
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[AgentDict, dict[str, float], dict[str, bool], dict[str, bool], AgentDict]:
+        """Advance by one turn.
+
+        Args:
+            actions: an action of every agent in `agents`.
+
+        Returns:
+            observations, rewards (reward points), terminations, truncations, infos, all by id.
+
+        Raises:
+            StateError: before the first reset or after the end.
+            ActionError: a missing, unknown or malformed entry.
+        """
+        if self._engine is None:
+            raise StateError("step was called before reset; call reset first")
+        if not self.agents:
+            raise StateError("step was called after the end of the episode; call reset first")
+        chosen = np.full((1, MAX_SLOTS), Action.WAIT, np.int8)
+        chosen[0, : len(self.agents)] = read_actions(actions, self.agents)
+        self._engine.step(chosen)
+        row = self._engine.states[0]
+        rewards = {agent: float(row["reward"][slot]) for slot, agent in enumerate(self.agents)}
+        ending = int(row["ending"])
+        terminations = dict.fromkeys(self.agents, ending == Ending.TERMINATED)
+        truncations = dict.fromkeys(self.agents, ending == Ending.TRUNCATED)
+        observations, infos = self._observe(), self._infos()
+        if ending != Ending.RUNNING:
+            self.agents = []
+        return observations, rewards, terminations, truncations, infos
+
+    def state(self) -> np.ndarray:
+        """Return all slots' views as one vector, for critics; the norm only with `privileged`.
+
+        Returns:
+            (state_size,) float32 in [-1, 1]: the flat observations of all slots in order; with
+            `privileged` one more number per norm of the library, 1 for those in force.
+
+        Raises:
+            StateError: before the first reset.
+        """
+        if self._engine is None:
+            raise StateError("state was called before reset; call reset first")
+        views = [
+            observe_flat(self._engine, slot, self.num_slots)[0] for slot in range(self.num_slots)
+        ]
+        if self._privileged:
+            row = self._engine.states[0]
+            changed = 0 <= row["change_turn"] <= row["turn"]
+            force = row["norms_after"] if changed else row["norms"]
+            ids = {self._engine.norms[index].id for index in force if index >= 0}
+            views.append(np.array([norm.id in ids for norm in load_norms()], np.float32))
+        return np.concatenate(views)
+
+    def render(self) -> None:
+        """Draw nothing: this version has no render mode."""
+
+    def close(self) -> None:
+        """Release nothing; the environment can be reset again."""
+
+    def _make_space(self) -> spaces.Space[Any]:
+        mask = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
+        if self._observation == "flat":
+            return spaces.Dict({"observation": flat_space(self.num_slots), "action_mask": mask})
+        if self._observation == "text":
+            return spaces.Dict({"text": text_space(), "action_mask": mask})
+        return symbolic_space(self.num_slots)
+
+    def _look_up(self, table: Mapping[str, spaces.Space[Any]], agent: str) -> spaces.Space[Any]:
+        if agent not in table:
+            raise UnknownNameError("agent", agent, table)
+        return table[agent]
+
+    def _draw_spec(self, options: Mapping[str, Any]) -> EpisodeSpec:
+        if "layout" in options:
+            layout = options["layout"]
+            self._layout = get_layout(layout) if isinstance(layout, str) else layout
+        if "norm" in options:
+            norm = options["norm"]
+            self._norm = get_norm(norm) if isinstance(norm, str) else norm
+        return draw_episode(
+            self._layout,
+            self._norm,
+            int(self._rng.integers(2**63)),
+            num_agents=self.num_slots,
+            num_learners=len(self.possible_agents),
+            num_norm_blind=self._num_norm_blind,
+            limit=self._limit,
+            predict_newcomer=options.get("predict_newcomer", self._predict_newcomer),
+        )
+
+    def _find_engine(self, spec: EpisodeSpec) -> BatchEngine:
+        """Return an engine for an episode; the present one if it will do."""
+        wanted = dict.fromkeys((*spec.norms, *spec.norms_after))
+        layout = self._layout if spec.layout == self._layout.name else get_layout(spec.layout)
+        engine = self._engine
+        if (
+            engine is not None
+            and engine.layouts[0] is layout
+            and all(norm.id in wanted for norm in engine.norms)
+            and len(engine.norms) == len(wanted)
+        ):
+            return engine
+        norms = [self._norm if name == self._norm.id else get_norm(name) for name in wanted]
+        return BatchEngine([layout], norms, 1)
+
+    def _observe(self) -> AgentDict:
+        """Return fresh observations of the learnt slots."""
+        return {agent: self._view(slot) for slot, agent in enumerate(self.possible_agents)}
+
+    def _view(self, slot: int) -> Any:
+        assert self._engine is not None
+        if self._observation == "symbolic":
+            return observe_symbolic(self._engine, 0, slot)
+        if self._observation == "text":
+            return {
+                "text": observe_text(self._engine, 0, slot),
+                "action_mask": self._engine.action_masks()[0, slot],
+            }
+        flat = observe_flat(self._engine, slot, self.num_slots)[0]
+        return {"observation": flat, "action_mask": flat[-NUM_ACTIONS:].astype(np.int8)}
+
+    def _infos(self) -> AgentDict:
+        """Return fresh infos of the learnt slots: numbers, the same keys for all from the reset."""
+        assert self._engine is not None
+        row = self._engine.states[0]
+        masks = self._engine.action_masks()[0]
+        return {
+            agent: {
+                "action_mask": masks[slot].copy(),
+                "person": int(row["person"][slot]),
+                "present": int(row["present"][slot]),
+                "auto": int(row["auto"][slot]),
+                "goals": int(row["goals"][slot]),
+                "collided": int(row["collided"][slot]),
+                "sanctioned": int(row["sanctioned"][slot]),
+            }
+            for slot, agent in enumerate(self.possible_agents)
+        }
