@@ -82,13 +82,17 @@ def fill_random_states(
         row["priority"][slots] = rng.permutation(num_slots)
         row["present"][slots] = rng.random(num_slots) < crowd
         cells = np.flatnonzero(packed["enterable"])
-        if rng.random() < 0.5:  # a crowd in one corner
-            near = packed["distance"][rng.choice(cells), cells].argsort(kind="stable")
+        queues = rng.random() < 0.25  # a crowd before the counter
+        if queues or rng.random() < 0.5:  # a crowd in one corner
+            centre = layout.service if queues else rng.choice(cells)
+            near = packed["distance"][centre, cells].argsort(kind="stable")
             cells = cells[near[: max(2 * num_slots, 12)]]
         row["pos"][slots] = rng.choice(cells, num_slots, replace=False)
         row["prev"][slots] = row["pos"][slots]
         row["group"][slots] = rng.integers(3, size=num_slots)
         kinds = rng.integers(4, size=num_slots)
+        if queues:
+            kinds = np.where(rng.random(num_slots) < 0.8, Goal1.COUNTER, kinds)
         row["goal1_kind"][slots] = kinds if mixed_goals else kinds[0]
         places = np.array([cell for cell, _ in layout.destinations])
         is_place = row["goal1_kind"][slots] == Goal1.PLACE

@@ -14,6 +14,7 @@ from worked.form import LETTERS, Situation, find_persons, read_columns
 from normgym_envs.engine import BatchEngine
 from normgym_envs.layouts import parse_layout
 from normgym_envs.norms.library import get_norm
+from normgym_envs.types import Layout
 
 LIBRARY = Path(naive.__file__).parent.parent / "normgym_envs" / "norms" / "library.toml"
 ROWS = naive.load_norms(LIBRARY)
@@ -29,7 +30,7 @@ def make_engine(example: Situation, num_rows: int) -> BatchEngine:
 
 
 @cache
-def read_map(name: str):  # type: ignore[no-untyped-def]
+def read_map(name: str) -> Layout:
     """Return an example's map, whether or not it meets the conditions of shipped ones."""
     return parse_layout(MAPS[name], name, name)
 
