@@ -6,17 +6,17 @@ intents are computed once per step and shared, instead of once per pair of perso
 
 import numpy as np
 
-from normgym_envs.engine.boards import add_bit, clear_board, has_bit, remove_bit
+from normgym_envs.engine.boards import add_bit, clear_board, has_bit, locate, remove_bit
 from normgym_envs.engine.search import find_ties, norm_in_force
 from normgym_envs.kernels import njit
 from normgym_envs.norms.kinds import (
     VISIT_FIRST,
-    allows,
     binds,
     find_variant,
     is_gate,
     is_gate_open,
     is_relaxable,
+    list_holders,
     relax_variant,
 )
 
@@ -55,6 +55,7 @@ def plan_row(
     num_slots = row["num_slots"]
     board = pad["board"]
 
+    list_holders(row, pad["standing"])
     clear_board(board)
     for slot in range(num_slots):
         if row["present"][slot]:
@@ -65,7 +66,9 @@ def plan_row(
         pad["ties"][slot] = _WAIT_ONLY
         pad["wait_courtesy"][slot] = False
         if is_free(row, slot):
+            set_goal(row, layout, pad, slot)
             blind = row["predicted"][slot] == _NORM_BLIND
+            load_masks(row, layout, placed, masks, pad, slot, blind, False)
             remove_bit(board, row["pos"][slot])
             ties = choose_ties(row, layout, placed, masks, pad, slot, blind)
             add_bit(board, row["pos"][slot])
@@ -81,8 +84,11 @@ def plan_row(
         driver = row["driver"][slot]
         if not is_free(row, slot) or (driver == _EXTERNAL and not plan_external):
             continue
+        blind = driver == _NORM_BLIND
+        if blind != (row["predicted"][slot] == _NORM_BLIND):
+            load_masks(row, layout, placed, masks, pad, slot, blind, False)
         remove_bit(board, pad["aim"][slot])
-        ties = choose_ties(row, layout, placed, masks, pad, slot, driver == _NORM_BLIND)
+        ties = choose_ties(row, layout, placed, masks, pad, slot, blind)
         action = lowest_action(ties)
         if action != _WAIT and has_bit(board, layout["neighbour"][row["pos"][slot], action]):
             if row["leg"][slot] == 0 or row["courtesy"][slot] < _PATIENCE:
@@ -106,9 +112,9 @@ def choose_ties(
 ) -> int:
     """Return the first actions that start a cheapest path of one person, as bits.
 
-    Others stand where `pad["board"]` says. Without a permissible path the search is made again
-    without the part of the norms that depends on others; of its first steps those remain that are
-    permissible now.
+    Others stand where `pad["board"]` says; the slot's goals and masks are set. Without a
+    permissible path the search is made again without the part of the norms that depends on others;
+    of its first steps those remain that are permissible now.
 
     Args:
         row: STATE_DTYPE record.
@@ -122,20 +128,18 @@ def choose_ties(
     Returns:
         int, bit a set when action a is in the tie set; never 0.
     """
-    set_goal(row, layout, pad, slot)
-    if has_bit(pad["goal"], row["pos"][slot]):
-        return _WAIT_ONLY
-    zone, has_gate, can_relax = load_masks(row, layout, placed, masks, pad, slot, blind, False)
-    if zone < 0:
+    zone = pad["zone"][slot]
+    if zone < 0 or has_bit(pad["goals"][slot], row["pos"][slot]):
         return _WAIT_ONLY
     board = layout["zone_board"][zone]
+    has_gate = pad["has_gate"][slot] != 0
     ties = find_ties(row, placed, pad, board, slot, has_gate, zone > 0)
-    if ties == 0 and can_relax:
+    if ties == 0 and pad["can_relax"][slot]:
         load_masks(row, layout, placed, masks, pad, slot, blind, True)
         ties = find_ties(row, placed, pad, board, slot, has_gate, zone > 0)
+        load_masks(row, layout, placed, masks, pad, slot, blind, False)
         for action in range(4):
-            target = layout["neighbour"][row["pos"][slot], action]
-            if (ties >> action) & 1 and not is_permissible(row, layout, placed, slot, target):
+            if not is_open(pad, slot, row["pos"][slot], action):
                 ties &= ~(1 << action)
     return ties if ties != 0 else _WAIT_ONLY
 
@@ -150,21 +154,28 @@ def load_masks(
     slot: int,
     blind: bool,
     relaxed: bool,
-) -> tuple[int, bool, bool]:
-    """Write what one person may do in the present state to `pad["masks"]`.
+) -> None:
+    """Write what a person may do in the present state: the slot's masks, zone, gate and relaxation.
 
-    Returns:
-        zone: constants.Zone whose visit changes what is permissible, 0 none; -1 when a norm about
-            time forbids any own move now.
-        has_gate: a norm about time binds.
-        can_relax: part of a norm depends on others.
+    Reads `pad["standing"]`.
+
+    Args:
+        row: STATE_DTYPE record.
+        layout: LAYOUT_DTYPE record.
+        placed: (n,) NORM_DTYPE of that layout.
+        masks: (M, 4, 3) uint64.
+        pad: SCRATCH_DTYPE record.
+        slot: who plans.
+        blind: no norm binds.
+        relaxed: leave out the part of norms that depends on others.
     """
-    zone = 0
-    has_gate = False
-    can_relax = False
-    pad["masks"][0] = layout["moves"]
+    permitted = pad["masks"][slot]
+    pad["zone"][slot] = 0
+    pad["has_gate"][slot] = False
+    pad["can_relax"][slot] = False
+    permitted[0] = layout["moves"]
     if blind:
-        return zone, has_gate, can_relax
+        return
     for place in range(4):
         index = norm_in_force(row, place)
         if index < 0:
@@ -173,13 +184,15 @@ def load_masks(
         if not binds(row, norm, slot):
             continue
         if is_gate(norm):
-            has_gate = True
+            pad["has_gate"][slot] = True
             if not is_gate_open(norm, row["turn"], row["streak"][slot]):
-                return -1, has_gate, can_relax
+                pad["zone"][slot] = -1
+                return
         elif norm["kind"] == VISIT_FIRST and not row["visited"][slot]:
-            zone = np.int64(norm["zone"])
-    if zone > 0:
-        pad["masks"][1] = layout["moves"]
+            pad["zone"][slot] = norm["zone"]
+    has_memory = pad["zone"][slot] > 0
+    if has_memory:
+        permitted[1] = layout["moves"]
     for place in range(4):
         index = norm_in_force(row, place)
         if index < 0:
@@ -187,40 +200,30 @@ def load_masks(
         norm = placed[index]
         if is_gate(norm) or not binds(row, norm, slot):
             continue
-        variant = find_variant(row, layout, norm, slot)
-        can_relax = can_relax or is_relaxable(norm)
-        if relaxed:
-            variant = relax_variant(norm, variant)
-        permitted = masks[norm["first_mask"] + variant]
+        variant = find_variant(row, layout, norm, slot, pad["standing"])
+        if is_relaxable(norm):
+            pad["can_relax"][slot] = True
+            if relaxed:
+                variant = relax_variant(norm, variant)
+        table = masks[norm["first_mask"] + variant]
         for action in range(4):
             for word in range(3):
-                pad["masks"][0, action, word] &= permitted[action, word]
-                if zone > 0 and norm["kind"] != VISIT_FIRST:
-                    pad["masks"][1, action, word] &= permitted[action, word]
-    return zone, has_gate, can_relax
+                permitted[0, action, word] &= table[action, word]
+                if has_memory and norm["kind"] != VISIT_FIRST:
+                    permitted[1, action, word] &= table[action, word]
 
 
 @njit
-def is_permissible(
-    row: np.void, layout: np.void, placed: np.ndarray, slot: int, new_cell: int
-) -> bool:
-    """Return whether every norm in force permits an own move, the clock left aside."""
-    for place in range(4):
-        index = norm_in_force(row, place)
-        if index < 0:
-            break
-        norm = placed[index]
-        if binds(row, norm, slot):
-            variant = find_variant(row, layout, norm, slot)
-            if not allows(layout, norm, variant, row["pos"][slot], new_cell):
-                return False
-    return True
+def is_open(pad: np.void, slot: int, cell: int, action: int) -> bool:
+    """Return whether the slot's masks permit a move from a cell."""
+    word, bit = locate(cell)
+    return pad["masks"][slot, 0, action, word] & bit != np.uint64(0)
 
 
 @njit
 def set_goal(row: np.void, layout: np.void, pad: np.void, slot: int) -> None:
-    """Write the cells that complete a person's present goal to `pad["goal"]`."""
-    goal = pad["goal"]
+    """Write the cells that complete a person's present goal to the slot's `goals`."""
+    goal = pad["goals"][slot]
     clear_board(goal)
     if row["leg"][slot] != 0:
         door = row["goal2_door"][slot]

@@ -93,9 +93,9 @@ def find_ties(
 ) -> int:
     """Return the first actions that start a cheapest path to the goal, as bits.
 
-    Reads `pad["masks"]` (permissible moves; [0] before, [1] after the zone was visited),
-    `pad["goal"]` and `pad["board"]` (others). The person must not stand on the goal, and must be
-    free to move this turn. Writes `pad["touch"]`.
+    Reads the slot's `masks` (permissible moves; [0] before, [1] after the zone was visited) and
+    `goals` of the pad, and `board` (others). The person must not stand on the goal, and must be
+    free to move this turn. Writes `touch`.
 
     Args:
         row: STATE_DTYPE record.
@@ -109,14 +109,15 @@ def find_ties(
     Returns:
         int, bit a set when action a is in the set; 0 when no path exists.
     """
-    masks = pad["masks"]
+    masks = pad["masks"][slot]
+    goal = pad["goals"][slot]
     touch = pad["touch"]
     start_word, start_bit = locate(row["pos"][slot])
     o0, o1, o2 = pad["board"][0], pad["board"][1], pad["board"][2]
     z0, z1, z2 = zone[0], zone[1], zone[2]
     best = NEVER
     ties = 0
-    last_touch = 0
+    num_touched = 0
     for level in range(11):
         if COLLISION * level + 1 > best:
             break
@@ -124,47 +125,42 @@ def find_ties(
         # f: frontier before the visit, h: after it (unused without memory)
         f0 = f1 = f2 = h0 = h1 = h2 = _ZERO
         if level == 0:
-            f0, f1, f2 = pad["goal"][0], pad["goal"][1], pad["goal"][2]
+            f0, f1, f2 = goal[0], goal[1], goal[2]
             if has_memory:
                 h0, h1, h2 = f0, f1, f2
         v0, v1, v2, w0, w1, w2 = f0, f1, f2, h0, h1, h2
-        previous_touch = last_touch
-        last_touch = -1
+        num_waiting = num_touched
+        next_touch = 0
+        num_touched = 0
         for layer in range(MAX_LAYERS - 1):
             if COLLISION * level + layer + 1 > best:
                 break
             # occupied cells of the frontier wait for the next level
             t0, t1, t2 = f0 & o0, f1 & o1, f2 & o2
             s0, s1, s2 = f0 ^ t0, f1 ^ t1, f2 ^ t2
+            u0 = u1 = u2 = q0 = q1 = q2 = _ZERO
             if has_memory:
                 # entering the zone changes the memory bit, so no path enters it with bit 0
                 t0, t1, t2 = t0 & ~z0, t1 & ~z1, t2 & ~z2
                 s0, s1, s2 = s0 & ~z0, s1 & ~z1, s2 & ~z2
-            touch[new, layer, 0, 0] = t0
-            touch[new, layer, 0, 1] = t1
-            touch[new, layer, 0, 2] = t2
-            touched = t0 | t1 | t2
-            if level > 0 and layer <= previous_touch:
-                s0 |= touch[old, layer, 0, 0]
-                s1 |= touch[old, layer, 0, 1]
-                s2 |= touch[old, layer, 0, 2]
+                u0, u1, u2 = h0 & o0, h1 & o1, h2 & o2
+                q0, q1, q2 = h0 ^ u0, h1 ^ u1, h2 ^ u2
+            if t0 | t1 | t2 | u0 | u1 | u2 != _ZERO:
+                entry = touch[new, num_touched]
+                entry[0] = np.uint64(layer)
+                entry[1], entry[2], entry[3] = t0, t1, t2
+                entry[4], entry[5], entry[6] = u0, u1, u2
+                num_touched += 1
+            if next_touch < num_waiting and touch[old, next_touch, 0] == np.uint64(layer):
+                entry = touch[old, next_touch]
+                s0, s1, s2 = s0 | entry[1], s1 | entry[2], s2 | entry[3]
+                q0, q1, q2 = q0 | entry[4], q1 | entry[5], q2 | entry[6]
+                next_touch += 1
             if has_memory:
-                t0, t1, t2 = h0 & o0, h1 & o1, h2 & o2
-                q0, q1, q2 = h0 ^ t0, h1 ^ t1, h2 ^ t2
-                touch[new, layer, 1, 0] = t0
-                touch[new, layer, 1, 1] = t1
-                touch[new, layer, 1, 2] = t2
-                touched |= t0 | t1 | t2
-                if level > 0 and layer <= previous_touch:
-                    q0 |= touch[old, layer, 1, 0]
-                    q1 |= touch[old, layer, 1, 1]
-                    q2 |= touch[old, layer, 1, 2]
                 h0, h1, h2 = spread(masks, 1, q0, q1, q2)
                 h0, h1, h2 = h0 & ~w0, h1 & ~w1, h2 & ~w2
                 w0, w1, w2 = w0 | h0, w1 | h1, w2 | h2
                 s0, s1, s2 = s0 | (q0 & z0), s1 | (q1 & z1), s2 | (q2 & z2)
-            if touched != _ZERO:
-                last_touch = layer
             f0, f1, f2 = spread(masks, 0, s0, s1, s2)
             f0, f1, f2 = f0 & ~v0, f1 & ~v1, f2 & ~v2
             v0, v1, v2 = v0 | f0, v1 | f1, v2 | f2
@@ -185,9 +181,9 @@ def find_ties(
                 elif cost == best:
                     ties |= first
                 break
-            if f0 | f1 | f2 | h0 | h1 | h2 == _ZERO and (level == 0 or layer >= previous_touch):
+            if f0 | f1 | f2 | h0 | h1 | h2 == _ZERO and next_touch == num_waiting:
                 break
-        if last_touch < 0:
+        if num_touched == 0:
             break
     return ties
 

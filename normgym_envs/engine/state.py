@@ -100,9 +100,13 @@ MAX_LAYERS = NUM_CELLS + 1
 SCRATCH_DTYPE = np.dtype(
     [
         ("board", np.uint64, (3,)),  # cells on which others stand or are predicted
-        ("goal", np.uint64, (3,)),  # cells that end the present search
-        ("masks", np.uint64, (2, _MOVES, 3)),  # permissible moves of the search, by memory bit
-        ("touch", np.uint64, (2, MAX_LAYERS, 2, 3)),  # occupied cells reached, by layer and memory
+        ("goals", np.uint64, (MAX_SLOTS, 3)),  # cells that complete a person's present goal
+        ("masks", np.uint64, (MAX_SLOTS, 2, _MOVES, 3)),  # its permissible moves, by memory bit
+        ("zone", np.int8, _N),  # zone whose visit sets the memory bit; 0 none, -1 no move now
+        ("has_gate", np.uint8, _N),  # a norm about time binds it
+        ("can_relax", np.uint8, _N),  # part of a norm that binds it depends on others
+        ("standing", np.int8, (NUM_CELLS,)),  # slot on a cell before the step, -1 nobody
+        ("touch", np.uint64, (2, MAX_LAYERS, 7)),  # occupied cells a wave reached: layer, 2 boards
         ("ways", np.int64, (NUM_CELLS,)),  # shortest chains from a cell
         ("depth", np.int16, (NUM_CELLS,)),  # chain search
         ("found", np.int16, (NUM_CELLS,)),  # chain search, cells as found

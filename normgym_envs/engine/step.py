@@ -9,7 +9,7 @@ from normgym_envs.engine.conflicts import resolve_conflicts
 from normgym_envs.engine.planner import is_free, is_held, plan_row
 from normgym_envs.engine.search import norm_in_force
 from normgym_envs.kernels import njit
-from normgym_envs.norms.kinds import forbids
+from normgym_envs.norms.kinds import forbids, list_holders
 
 _WAIT = 4
 _EXTERNAL = 0  # constants.Driver
@@ -111,11 +111,12 @@ def judge_moves(row: np.void, layout: np.void, placed: np.ndarray, pad: np.void)
         )
         violated = False
         if own_move:
+            cell = pad["final"][slot]
             for place in range(4):
                 index = norm_in_force(row, place)
                 if index < 0:
                     break
-                if forbids(row, layout, placed[index], slot, pad["final"][slot]):
+                if forbids(row, layout, placed[index], slot, cell, pad["standing"]):
                     violated = True
         row["own_move"][slot] = own_move
         row["displaced"][slot] = pad["shoved"][slot]
@@ -363,16 +364,18 @@ def judge_transitions(
         new_cells: (B, N) int16, cell reached by an own move, -1 for none.
         out_forbidden: (B, n, N) bool.
     """
+    at = np.empty(165, np.int8)
     for index in range(states.shape[0]):
         row = states[index]
         layout = layouts[row["layout"]]
         placed = norms[row["layout"]]
+        list_holders(row, at)
         for norm_index in range(placed.shape[0]):
             for slot in range(new_cells.shape[1]):
                 cell = new_cells[index, slot]
                 verdict = False
                 if cell >= 0 and slot < row["num_slots"]:
-                    verdict = forbids(row, layout, placed[norm_index], slot, cell)
+                    verdict = forbids(row, layout, placed[norm_index], slot, cell, at)
                 out_forbidden[index, norm_index, slot] = verdict
 
 

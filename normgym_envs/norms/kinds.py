@@ -114,7 +114,7 @@ def allows(layout: np.void, norm: np.void, variant: int, cell: int, new_cell: in
 
 
 @njit
-def find_variant(row: np.void, layout: np.void, norm: np.void, slot: int) -> int:
+def find_variant(row: np.void, layout: np.void, norm: np.void, slot: int, at: np.ndarray) -> int:
     """Return what the norm comes to for one person in the present state.
 
     By group: the group. visit_first: 1 once the zone was visited. queue_path: tail - 1 for a
@@ -126,6 +126,7 @@ def find_variant(row: np.void, layout: np.void, norm: np.void, slot: int) -> int
         layout: LAYOUT_DTYPE record.
         norm: NORM_DTYPE record.
         slot: int, who asks.
+        at: (NUM_CELLS,) int8 from `list_holders`.
     """
     kind = norm["kind"]
     if kind == EXIT_DOORS or kind == GROUP_DOORS or kind == SEAT_REGIONS or kind == GROUP_SEATS:
@@ -135,7 +136,7 @@ def find_variant(row: np.void, layout: np.void, norm: np.void, slot: int) -> int
     if kind == QUEUE_PATH:
         if not _is_waiting(row, slot):
             return np.int64(norm["path_length"]) + 1
-        return find_tail(row, norm, slot) - 1
+        return find_tail(row, norm, slot, at) - 1
     if kind == ZONE_CAPACITY:
         inside = 0
         for other in range(row["num_slots"]):
@@ -152,7 +153,7 @@ def find_variant(row: np.void, layout: np.void, norm: np.void, slot: int) -> int
                 return 1
         return 0
     if kind == SEAT_ORDER:
-        return _find_free_seat(row, norm, slot)
+        return _find_free_seat(norm, slot, at)
     return 0
 
 
@@ -218,7 +219,23 @@ def binds(row: np.void, norm: np.void, slot: int) -> bool:
 
 
 @njit
-def forbids(row: np.void, layout: np.void, norm: np.void, slot: int, new_cell: int) -> bool:
+def list_holders(row: np.void, at: np.ndarray) -> None:
+    """Write which slot's person stands on each cell.
+
+    Args:
+        row: STATE_DTYPE record.
+        at: (NUM_CELLS,) int8, overwritten: slot, -1 for nobody.
+    """
+    at[:] = -1
+    for slot in range(row["num_slots"]):
+        if row["present"][slot]:
+            at[row["pos"][slot]] = slot
+
+
+@njit
+def forbids(
+    row: np.void, layout: np.void, norm: np.void, slot: int, new_cell: int, at: np.ndarray
+) -> bool:
     """Return whether a norm forbids a person's own move in the present state.
 
     Args:
@@ -227,17 +244,18 @@ def forbids(row: np.void, layout: np.void, norm: np.void, slot: int, new_cell: i
         norm: NORM_DTYPE record, placed on that layout.
         slot: int, who moves.
         new_cell: int, the cell reached by its own move.
+        at: (NUM_CELLS,) int8 from `list_holders`.
     """
     if not binds(row, norm, slot):
         return False
     if not is_gate_open(norm, row["turn"], row["streak"][slot]):
         return True
-    variant = find_variant(row, layout, norm, slot)
+    variant = find_variant(row, layout, norm, slot, at)
     return not allows(layout, norm, variant, row["pos"][slot], new_cell)
 
 
 @njit
-def find_tail(row: np.void, norm: np.void, slot: int) -> int:
+def find_tail(row: np.void, norm: np.void, slot: int, at: np.ndarray) -> int:
     """Return the first path position behind the others who queue.
 
     A waiting person on position 1 or 2 belongs to the queue, and so does one with a belonging
@@ -248,14 +266,10 @@ def find_tail(row: np.void, norm: np.void, slot: int) -> int:
         int in [1, P + 1].
     """
     last = 0
-    belonged_1 = True  # positions 1 and 2 belong without anybody before them
-    belonged_2 = True
+    belonged_1 = False  # on the position before
+    belonged_2 = False  # on the one before that
     for k in range(norm["path_length"]):
-        cell = norm["path"][k]
-        holder = -1
-        for other in range(row["num_slots"]):
-            if row["present"][other] and row["pos"][other] == cell:
-                holder = other
+        holder = at[norm["path"][k]]
         belongs = holder >= 0 and _is_waiting(row, holder) and (k < 2 or belonged_1 or belonged_2)
         if belongs and holder != slot:
             last = k + 1
@@ -275,12 +289,9 @@ def _is_in_zone(row: np.void, layout: np.void, norm: np.void, slot: int) -> bool
 
 
 @njit
-def _find_free_seat(row: np.void, norm: np.void, slot: int) -> int:
+def _find_free_seat(norm: np.void, slot: int, at: np.ndarray) -> int:
     for rank in range(norm["num_seats"]):
-        free = True
-        for other in range(row["num_slots"]):
-            if other != slot and row["present"][other] and row["pos"][other] == norm["seats"][rank]:
-                free = False
-        if free:
+        holder = at[norm["seats"][rank]]
+        if holder < 0 or holder == slot:
             return rank
     return np.int64(norm["num_seats"])
