@@ -232,10 +232,11 @@ def queue_forbids(
         return False
     if relaxed:
         return number < len(path)
+    here = world.slots[slot].pos  # also inside a search: the queue is what it is now
     elsewhere = {other.pos for other in world.others(slot) if is_waiting(other)}
     belonging: set[int] = set()
     for k, cell in enumerate(path, start=1):
-        if cell in elsewhere or cell == old:
+        if cell in elsewhere or cell == here:
             if k <= 2 or k - 1 in belonging or k - 2 in belonging:
                 belonging.add(k)
     tail = 1 + max((k for k in belonging if path[k - 1] in elsewhere), default=0)
