@@ -86,12 +86,16 @@ class StateTracker:
             row["goal1_kind"][:count] = observation["goal1_kind"][0]
             row["goal1_cell"][:count] = -1
             row["goal1_cell"][slot] = _join(observation["goal1_cell"][None])[0]
+            row["goal2_door"][:count] = -1
             row["goal2_door"][slot] = observation["goal2_door"][0]
         row["priority"][:count] = np.arange(count)
         row["driver"][:count] = Driver.EXTERNAL
         row["predicted"][:count] = Driver.NORM_AWARE
-        # nobody's intents but the observer's own are known: the others are foreseen to stay
-        row["holder"][:count] = True
+        # those on their way out are foreseen to take the nearest door; those whose place cannot be
+        # known, to stay
+        row["holder"][:count] = (row["goal1_kind"][:count] == Goal1.PLACE) & (
+            row["leg"][:count] == 0
+        )
         row["holder"][slot] = False
         return self.rows
 
