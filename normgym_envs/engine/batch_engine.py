@@ -97,6 +97,7 @@ class BatchEngine:
         *,
         reward_terms: Sequence[float] = DEFAULT_REWARD_TERMS,
         drivers: Sequence[int] | None = None,
+        believed: Sequence[str] = (),
     ) -> None:
         """Start an episode in a row.
 
@@ -105,6 +106,8 @@ class BatchEngine:
             spec: what the episode starts from.
             reward_terms: goal, step cost, collision, sanction; reward points, all >= 0.
             drivers: (N,) constants.Driver instead of the episode's own.
+            believed: ids of norms by which the planner leads the newcomer when it drives it;
+                empty for those in force. Others foresee the newcomer as before.
 
         Raises:
             SpecError: the episode cannot be started; the message names the field.
@@ -131,7 +134,11 @@ class BatchEngine:
         state["is_test"] = spec.phase in TEST_PHASES
         state["holding"] = spec.persons["holder"].any()
         state["change_turn"] = spec.change_turn
-        for field, names in (("norms", spec.norms), ("norms_after", spec.norms_after)):
+        for field, names in (
+            ("norms", spec.norms),
+            ("norms_after", spec.norms_after),
+            ("believed", believed),
+        ):
             for place, name in enumerate(names):
                 if name not in self._norm_index:
                     raise UnknownNameError("norm", name, self._norm_index)
@@ -244,7 +251,6 @@ def check_spec(spec: EpisodeSpec) -> None:
 
     Raises:
         SpecError: naming the field and what was expected.
-        StateError: never; kept apart for calls in the wrong order.
     """
     where = f"episode {spec.name!r}: "
     check_seed(spec.seed)

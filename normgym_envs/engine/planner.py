@@ -7,7 +7,7 @@ intents are computed once per step and shared, instead of once per pair of perso
 import numpy as np
 
 from normgym_envs.engine.boards import add_bit, clear_board, has_bit, locate, remove_bit
-from normgym_envs.engine.search import find_ties, norm_in_force
+from normgym_envs.engine.search import find_ties, norm_followed
 from normgym_envs.kernels import njit
 from normgym_envs.norms.kinds import (
     VISIT_FIRST,
@@ -55,6 +55,7 @@ def plan_row(
     num_slots = row["num_slots"]
     board = pad["board"]
 
+    pad["deluded"] = False
     list_holders(row, pad["standing"])
     clear_board(board)
     for slot in range(num_slots):
@@ -85,7 +86,8 @@ def plan_row(
         if not is_free(row, slot) or (driver == _EXTERNAL and not plan_external):
             continue
         blind = driver == _NORM_BLIND
-        if blind != (row["predicted"][slot] == _NORM_BLIND):
+        pad["deluded"] = slot == 0 and row["believed"][0] >= 0
+        if pad["deluded"] or blind != (row["predicted"][slot] == _NORM_BLIND):
             load_masks(row, layout, placed, masks, pad, slot, blind, False)
         remove_bit(board, pad["aim"][slot])
         ties = choose_ties(row, layout, placed, masks, pad, slot, blind)
@@ -177,7 +179,7 @@ def load_masks(
     if blind:
         return
     for place in range(4):
-        index = norm_in_force(row, place)
+        index = norm_followed(row, pad, place, slot)
         if index < 0:
             break
         norm = placed[index]
@@ -194,7 +196,7 @@ def load_masks(
     if has_memory:
         permitted[1] = layout["moves"]
     for place in range(4):
-        index = norm_in_force(row, place)
+        index = norm_followed(row, pad, place, slot)
         if index < 0:
             break
         norm = placed[index]

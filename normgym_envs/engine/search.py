@@ -34,8 +34,16 @@ def norm_in_force(row: np.void, place: int) -> int:
 
 
 @njit
+def norm_followed(row: np.void, pad: np.void, place: int, slot: int) -> int:
+    """Return the index of the norm at one of the places that a person plans by, -1 if none."""
+    if pad["deluded"] and slot == 0:
+        return row["believed"][place]
+    return norm_in_force(row, place)
+
+
+@njit
 def count_turns(
-    row: np.void, placed: np.ndarray, slot: int, num_moves: int, wait_first: bool
+    row: np.void, placed: np.ndarray, pad: np.void, slot: int, num_moves: int, wait_first: bool
 ) -> int:
     """Return the turns until a person has made its moves, as early as norms about time permit.
 
@@ -44,6 +52,7 @@ def count_turns(
     Args:
         row: STATE_DTYPE record.
         placed: (n,) NORM_DTYPE of the row's layout.
+        pad: SCRATCH_DTYPE record.
         slot: who moves.
         num_moves: own moves to make.
         wait_first: begin with a wait.
@@ -62,7 +71,7 @@ def count_turns(
     while made < num_moves:
         is_open = True
         for place in range(4):
-            index = norm_in_force(row, place)
+            index = norm_followed(row, pad, place, slot)
             if index < 0:
                 break
             norm = placed[index]
@@ -170,8 +179,8 @@ def find_ties(
                 cost = layer + 1
                 wait_cost = NEVER
                 if has_gate:
-                    cost = count_turns(row, placed, slot, layer + 1, False)
-                    wait_cost = count_turns(row, placed, slot, layer + 1, True)
+                    cost = count_turns(row, placed, pad, slot, layer + 1, False)
+                    wait_cost = count_turns(row, placed, pad, slot, layer + 1, True)
                 if wait_cost == cost:
                     first |= _WAIT_BIT
                 cost += COLLISION * level

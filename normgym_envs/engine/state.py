@@ -29,6 +29,11 @@ STATE_DTYPE = np.dtype(
         ("layout", np.int16),  # index into the engine's layouts
         ("norms", np.int16, (MAX_NORMS,)),  # indices into the engine's norms, -1 pads
         ("norms_after", np.int16, (MAX_NORMS,)),  # as norms
+        (
+            "believed",
+            np.int16,
+            (MAX_NORMS,),
+        ),  # norms that slot 0 plans by; -1 first: those in force
         ("num_slots", np.int16),  # N
         ("is_test", np.bool_),  # ends when the newcomer has finished
         ("ending", np.int8),  # constants.Ending
@@ -105,6 +110,7 @@ SCRATCH_DTYPE = np.dtype(
         ("zone", np.int8, _N),  # zone whose visit sets the memory bit; 0 none, -1 no move now
         ("has_gate", np.uint8, _N),  # a norm about time binds it
         ("can_relax", np.uint8, _N),  # part of a norm that binds it depends on others
+        ("deluded", np.uint8),  # slot 0 is planned by what it believes
         ("standing", np.int8, (NUM_CELLS,)),  # slot on a cell before the step, -1 nobody
         ("touch", np.uint64, (2, MAX_LAYERS, 7)),  # occupied cells a wave reached: layer, 2 boards
         ("ways", np.int64, (NUM_CELLS,)),  # shortest chains from a cell
@@ -140,6 +146,15 @@ def allocate_states(num_rows: int) -> np.ndarray:
         (B,) STATE_DTYPE.
     """
     states = np.zeros(num_rows, STATE_DTYPE)
-    for field in ("norms", "norms_after", "pos", "prev", "person", "action", "change_turn"):
+    for field in (
+        "norms",
+        "norms_after",
+        "believed",
+        "pos",
+        "prev",
+        "person",
+        "action",
+        "change_turn",
+    ):
         states[field] = -1
     return states

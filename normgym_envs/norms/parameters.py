@@ -14,7 +14,6 @@ from normgym_envs.norms.geometry import parse_leg
 
 DoorName = Literal["A", "B", "C"]
 RegionName = Literal["TL", "BL", "BR"]
-ZoneName = Literal["Q", "R"]
 
 
 class Parameters(BaseModel):
@@ -24,9 +23,21 @@ class Parameters(BaseModel):
 
 
 class ZoneForbidden(Parameters):
-    """Parameters of zone_forbidden and zone_single_group."""
+    """Parameters of zone_forbidden."""
 
-    zone: ZoneName = Field(description='"Q" or "R"')
+    zone: Literal["Q", "R"] = Field(description='"Q" or "R"')
+
+
+class VisitFirst(Parameters):
+    """Parameters of visit_first; visits to zone Q are what the state remembers."""
+
+    zone: Literal["Q"] = Field(description='"Q"')
+
+
+class ZoneSingleGroup(Parameters):
+    """Parameters of zone_single_group; zone R is where its episodes' goals lie."""
+
+    zone: Literal["R"] = Field(description='"R"')
 
 
 class ExitDoors(Parameters):
@@ -106,7 +117,7 @@ class QueuePath(Parameters):
 class ZoneCapacity(Parameters):
     """Parameters of zone_capacity."""
 
-    zone: ZoneName = Field(description='"Q" or "R"')
+    zone: Literal["R"] = Field(description='"R"')
     capacity: int = Field(ge=1, le=100, description="a whole number from 1 to 100")
 
 
@@ -171,7 +182,7 @@ KINDS: Final[dict[str, Kind]] = {
         "A move is a violation if the person has moved on every one of the last {moves} turn(s).",
     ),
     "visit_first": Kind(
-        ZoneForbidden, Goal1.PLACE, False, 6,
+        VisitFirst, Goal1.PLACE, False, 6,
         "A move onto a chair is a violation before the person has stood in zone {zone}.",
     ),
     "queue_path": Kind(
@@ -185,7 +196,7 @@ KINDS: Final[dict[str, Kind]] = {
         "stand in it.",
     ),
     "zone_single_group": Kind(
-        ZoneForbidden, Goal1.ANY_ZONE_R, False, 8,
+        ZoneSingleGroup, Goal1.ANY_ZONE_R, False, 8,
         "A move into zone {zone} from outside is a violation while anybody of another group "
         "stands in it.",
     ),

@@ -48,8 +48,8 @@ def draw_persons(
 def list_places(layout: Layout, norm: Norm) -> npt.NDArray[np.int32]:
     """Return the cells that may be a person's given place under a norm's kind.
 
-    Chairs and the map's further destinations outside zone Q; chairs alone where the norm is about
-    sitting. Source: NG Table A3 names a specified destination; which cells is not specified.
+    Chairs and the map's further destinations outside both zones; chairs alone where the norm is
+    about sitting. Source: NG Table A3 names a specified destination; which cells is not specified.
 
     Returns:
         (n,) int32, ascending cells.
@@ -57,5 +57,5 @@ def list_places(layout: Layout, norm: Norm) -> npt.NDArray[np.int32]:
     if norm.kind == "visit_first":
         return layout.chairs
     zones = layout.zones.reshape(-1)
-    cells = sorted(cell for cell, _ in layout.destinations if zones[cell] != Zone.Q)
+    cells = sorted(cell for cell, _ in layout.destinations if zones[cell] == Zone.NONE)
     return np.array(cells, np.int32)
