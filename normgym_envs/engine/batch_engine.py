@@ -7,13 +7,14 @@ import numpy.typing as npt
 
 from normgym_envs.constants import (
     MAX_NORMS,
-    MAX_PERSONS,
     MAX_SLOTS,
     NUM_ACTIONS,
     TEST_PHASES,
     Driver,
     Ending,
+    Goal1,
 )
+from normgym_envs.engine.checks import PREDICTIONS, check_drivers, check_spec
 from normgym_envs.engine.state import ROSTER_FIELDS, SCRATCH_DTYPE, allocate_states
 from normgym_envs.engine.step import (
     begin_rows,
@@ -27,15 +28,18 @@ from normgym_envs.errors import (
     ConfigError,
     SpecError,
     UnknownNameError,
-    check_seed,
 )
 from normgym_envs.norms.placement import place_norms
-from normgym_envs.types import BoolArray, EpisodeSpec, Layout, Norm, RecordArray
+from normgym_envs.types import (
+    BoolArray,
+    EpisodeSpec,
+    Layout,
+    Norm,
+    RecordArray,
+)
 
 DEFAULT_REWARD_TERMS = (10.0, 0.1, 5.0, 20.0)
 """Goal, step cost, collision, sanction; reward points. Source: NG App. "Reward"."""
-
-PREDICTIONS = {"norm_aware": Driver.NORM_AWARE, "norm_blind": Driver.NORM_BLIND}
 
 
 class BatchEngine:
@@ -112,19 +116,31 @@ class BatchEngine:
         Raises:
             SpecError: the episode cannot be started; the message names the field.
             UnknownNameError: a layout or norm that this engine does not have.
+            ConfigError: no such row, or reward terms that are not four numbers >= 0.
+            SeedError: the episode's seed is no integer in [0, 2**63].
         """
+        if not 0 <= row < self.num_rows:
+            raise ConfigError(f"row is {row}; expected 0 to {self.num_rows - 1}")
+        if len(reward_terms) != 4 or not all(0 <= term < np.inf for term in reward_terms):
+            raise ConfigError(f"reward_terms is {reward_terms}; expected four numbers >= 0")
         check_spec(spec)
+        chosen = tuple(spec.drivers if drivers is None else drivers)
+        check_drivers(chosen, spec.num_slots, f"episode {spec.name!r}: ")
         layout_index = self._layout_index.get(spec.layout)
         if layout_index is None:
             raise UnknownNameError("layout", spec.layout, self._layout_index)
         layout = self.layouts[layout_index]
-        starts = spec.persons["start"]
-        standing = self._tables.layouts["enterable"][layout_index][starts] != 0
-        if not standing.all():
-            raise SpecError(
-                f"episode {spec.name!r}: person starts on cell {int(starts[~standing][0])}, "
-                f"which nobody can enter on layout {layout.name!r}"
-            )
+        enterable = self._tables.layouts["enterable"][layout_index] != 0
+        places = spec.persons["goal1_cell"][spec.persons["goal1_kind"] == Goal1.PLACE]
+        for what, cells in (("starts on", spec.persons["start"]), ("goes to", places)):
+            if not enterable[cells].all():
+                raise SpecError(
+                    f"episode {spec.name!r}: a person {what} cell "
+                    f"{int(cells[~enterable[cells]][0])}, which nobody can enter on layout "
+                    f"{layout.name!r}"
+                )
+        if len(believed) > MAX_NORMS:
+            raise SpecError(f"{len(believed)} believed norms; expected at most {MAX_NORMS}")
         num_slots = spec.num_slots
         state = allocate_states(1)
         state["seed"] = np.uint64(spec.seed)
@@ -144,7 +160,6 @@ class BatchEngine:
                     raise UnknownNameError("norm", name, self._norm_index)
                 state[field][0, place] = self._norm_index[name]
         state["reward_terms"] = reward_terms
-        chosen = tuple(spec.drivers if drivers is None else drivers)
         state["driver"][0, :num_slots] = chosen
         foreseen = PREDICTIONS[spec.predict_newcomer]
         state["predicted"][0, :num_slots] = [
@@ -244,36 +259,3 @@ class BatchEngine:
     def tables(self) -> tuple[RecordArray, RecordArray, npt.NDArray[np.uint64]]:
         """The packed layouts (L,), norms (L, n) and masks (M, 4, 3) that kernels read."""
         return self._tables
-
-
-def check_spec(spec: EpisodeSpec) -> None:
-    """Refuse an episode that no engine could start from.
-
-    Raises:
-        SpecError: naming the field and what was expected.
-    """
-    where = f"episode {spec.name!r}: "
-    check_seed(spec.seed)
-    num_slots = spec.num_slots
-    if not 1 <= num_slots <= MAX_SLOTS:
-        raise SpecError(f"{where}{num_slots} slots; expected 1 to {MAX_SLOTS}")
-    if sorted(spec.priority) != list(range(num_slots)):
-        raise SpecError(f"{where}priority is {spec.priority}; expected an order of all slots")
-    if spec.persons.ndim != 2 or len(spec.persons) != num_slots:
-        raise SpecError(f"{where}persons has shape {spec.persons.shape}; expected ({num_slots}, M)")
-    if not 1 <= spec.persons.shape[1] <= MAX_PERSONS:
-        raise SpecError(f"{where}{spec.persons.shape[1]} persons a slot; expected 1 to 24")
-    if len(spec.norms) > MAX_NORMS or len(spec.norms_after) > MAX_NORMS:
-        raise SpecError(f"{where}more than {MAX_NORMS} norms at once")
-    if spec.limit < 1:
-        raise SpecError(f"{where}limit is {spec.limit}; expected at least 1 step")
-    if (spec.persons["delay"][:, 1:] < 1).any() or (spec.persons["delay"] < 0).any():
-        raise SpecError(f"{where}a delay below 1 turn (first person of a slot: below turn 0)")
-    if spec.predict_newcomer not in PREDICTIONS:
-        raise SpecError(
-            f"{where}predict_newcomer is {spec.predict_newcomer!r}; "
-            f"expected one of {', '.join(PREDICTIONS)}"
-        )
-    for driver in spec.drivers:
-        if driver not in tuple(Driver):
-            raise SpecError(f"{where}driver {driver}; expected 0, 1 or 2")

@@ -16,7 +16,8 @@ from normgym_envs.constants import (
     Ending,
 )
 from normgym_envs.engine import BatchEngine
-from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS, PREDICTIONS
+from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
+from normgym_envs.engine.checks import PREDICTIONS
 from normgym_envs.envs.actions import read_actions
 from normgym_envs.errors import (
     ConfigError,
