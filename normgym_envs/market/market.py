@@ -29,7 +29,7 @@ from normgym_envs.mechanisms import Controller
 from normgym_envs.mechanisms.circuit_breaker import make_trackers
 from normgym_envs.mechanisms.controller import Change
 
-__all__ = ["Market", "Runs", "make_settings", "play"]
+__all__ = ["Market", "Move", "Runs", "make_settings", "play"]
 
 FIELDS: Final = {
     ("circuit_breaker", "threshold"): "breaker_threshold",
@@ -38,6 +38,14 @@ FIELDS: Final = {
     ("collusion", "frequency"): "collusion_frequency",
 }
 """Lever and field -> field of the settings record that a controller may move."""
+
+
+class Move(NamedTuple):
+    """A setting that changed after an epoch."""
+
+    epoch: int  # that ended before
+    field: str  # of SETTINGS_DTYPE
+    value: float
 
 
 class Runs(NamedTuple):
@@ -54,6 +62,7 @@ class Runs(NamedTuple):
     agents: np.ndarray  # (B, N) AGENT_DTYPE at the end
     networks: tuple[np.ndarray, ...]  # per row (M, 2) int64, edges at the start
     changes: tuple[tuple[Change, ...], ...]  # per row, of the controller
+    moves: tuple[tuple[Move, ...], ...]  # per row, every setting that changed in mid-run
 
     def row(self, index: int) -> np.ndarray:
         """Return the (I,) records of one row."""
@@ -142,6 +151,7 @@ class Market:
         config = scenario.controller
         if config is not None and RULES[preset].corrected_controller:
             config = type(config)(**(vars(config) | {"corrected": True}))
+        self._moves: list[list[Move]] = [[] for _ in seeds]
         self._controllers = [] if config is None else [Controller(config) for _ in seeds]
 
     @property
@@ -188,6 +198,7 @@ class Market:
             self.agents,
             self._networks,
             tuple(tuple(one.changes) for one in self._controllers) or ((),) * len(self.seeds),
+            tuple(tuple(one) for one in self._moves),
         )
 
     def _play_rows(self, first: int, stop: int) -> None:
@@ -223,6 +234,7 @@ class Market:
         }
         for key, value in controller.end_epoch(self.epoch, toxicity, welfare, values).items():
             self.settings[row][FIELDS[key]] = value
+            self._moves[row].append(Move(self.epoch, FIELDS[key], value))
 
 
 def make_settings(scenario: Scenario, preset: str) -> np.ndarray:

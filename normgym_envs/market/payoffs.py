@@ -1,4 +1,4 @@
-"""Soft label to surplus, harm and payoffs. Governance costs come in as numbers; see `mechanisms`."""
+"""Soft label to surplus, harm and payoffs. Governance costs come in as numbers: `mechanisms`."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

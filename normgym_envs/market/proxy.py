@@ -79,7 +79,9 @@ def compute_score(
     out = np.empty(arrays[0].shape)
     _score_all(
         np.ascontiguousarray(arrays[0], np.float64).ravel(),
-        *(np.ascontiguousarray(one, np.int64).ravel() for one in arrays[1:4]),
+        np.ascontiguousarray(arrays[1], np.int64).ravel(),
+        np.ascontiguousarray(arrays[2], np.int64).ravel(),
+        np.ascontiguousarray(arrays[3], np.int64).ravel(),
         np.ascontiguousarray(arrays[4], np.float64).ravel(),
         checked,
         out.reshape(-1),

@@ -1,4 +1,4 @@
-"""Proxy score to probability of a good outcome. How honest that probability is: `calibration.py`."""
+"""Proxy score to probability of a good outcome. How honest it is: `calibration.py`."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from normgym_envs.kernels import njit
 from normgym_envs.mechanisms.base import check_range
 
 DEFAULT_SHARPNESS: Final = 2.0
-"""k of the sigmoid. Source: SW eq. 3 and App. C. With scores in [-1, 1], p stays in [.119, .881]."""
+"""k of the sigmoid: p stays in [.119, .881] for scores in [-1, 1]. Source: SW eq. 3, App. C."""
 
 
 @njit

@@ -98,7 +98,7 @@ class Composition(Lever):
 
     def apply(self, state: Any, interactions: Interactions, num_agents: int) -> Effects:
         """Return the sum of all effects; see `Lever.apply`."""
-        total = no_effects(*interactions.p.shape, num_agents)
+        total = no_effects(len(interactions.p), interactions.p.shape[1], num_agents)
         for lever, own in zip(self.levers, state, strict=True):
             total = add_effects(total, lever.apply(own, interactions, num_agents))
         return total

@@ -158,7 +158,7 @@ class Lever:
             num_agents: N.
         """
         del state
-        return no_effects(*interactions.p.shape, num_agents)
+        return no_effects(len(interactions.p), interactions.p.shape[1], num_agents)
 
     def end_epoch(self, state: Any, standing: Standing, next_epoch: int) -> Effects:
         """Return what happens between two epochs.

@@ -135,7 +135,10 @@ class CircuitBreaker(Lever):
 
     def apply(self, state: Any, interactions: Interactions, num_agents: int) -> Effects:
         """Return whom to freeze; see `Lever.apply`."""
-        config, effects = self.config, no_effects(*interactions.p.shape, num_agents)
+        config, effects = (
+            self.config,
+            no_effects(len(interactions.p), interactions.p.shape[1], num_agents),
+        )
         _watch_all(
             state[0],
             int(state[1][0]),

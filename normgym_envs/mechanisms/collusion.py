@@ -322,7 +322,7 @@ class Collusion(Lever):
 
     def apply(self, state: Any, interactions: Interactions, num_agents: int) -> Effects:
         """Return the live costs and remember the interactions; see `Lever.apply`."""
-        effects = no_effects(*interactions.p.shape, num_agents)
+        effects = no_effects(len(interactions.p), interactions.p.shape[1], num_agents)
         _remember_all(
             state.pairs,
             state.risk,

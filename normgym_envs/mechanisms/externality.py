@@ -53,7 +53,7 @@ class Externality(Lever):
         del state
         counts = interactions.accepted & (interactions.initiator >= 0)
         harm = np.where(counts, interactions.harm, 0.0)
-        return no_effects(*harm.shape, num_agents)._replace(
+        return no_effects(len(harm), harm.shape[1], num_agents)._replace(
             cost_initiator=self.config.initiator * harm,
             cost_counterparty=self.config.counterparty * harm,
         )

@@ -80,7 +80,10 @@ class RandomAudit(Lever):
 
     def apply(self, state: Any, interactions: Interactions, num_agents: int) -> Effects:
         """Return penalties and losses of reputation; see `Lever.apply`."""
-        config, effects = self.config, no_effects(*interactions.p.shape, num_agents)
+        config, effects = (
+            self.config,
+            no_effects(len(interactions.p), interactions.p.shape[1], num_agents),
+        )
         _audit_all(
             config.probability,
             config.threshold,

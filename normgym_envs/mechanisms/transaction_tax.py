@@ -16,7 +16,7 @@ from normgym_envs.mechanisms.base import (
 )
 
 SURPLUS_GOOD = 2.0
-"""Surplus of a good outcome in the tax base, whatever the payoffs are. Source: the released runs."""
+"""Surplus of a good outcome in the tax base, whatever the payoffs. Source: the released runs."""
 SURPLUS_BAD = 1.0
 """Loss of a bad outcome in the tax base. Source: the released runs."""
 
@@ -62,7 +62,10 @@ class TransactionTax(Lever):
     def apply(self, state: Any, interactions: Interactions, num_agents: int) -> Effects:
         """Return both sides' tax; see `Lever.apply`."""
         del state
-        config, effects = self.config, no_effects(*interactions.p.shape, num_agents)
+        config, effects = (
+            self.config,
+            no_effects(len(interactions.p), interactions.p.shape[1], num_agents),
+        )
         _tax_all(
             config.rate,
             config.initiator_share,
