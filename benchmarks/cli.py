@@ -112,6 +112,21 @@ def measure(
         )
 
 
+@app.command(
+    "market",
+    context_settings={
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        "help_option_names": [],  # --help belongs to the application behind it
+    },
+)
+def run_market(context: typer.Context) -> None:
+    """Play the soft-label market over seeds and print its tables."""
+    from benchmarks.market_cli import app as market_app
+
+    market_app(args=context.args, prog_name="normgym bench market")
+
+
 @agents_app.command()
 def print_agents() -> None:
     """List the built-in agents."""
