@@ -14,7 +14,7 @@ from normgym_envs.constants import Group
 from normgym_envs.errors import UnknownNameError
 from normgym_envs.layouts import get_layout
 from normgym_envs.norms.library import load_norms
-from normgym_envs.protocol.scenarios import Built, build_interaction, build_test
+from normgym_envs.protocol.scenarios import Built, TestBuilder, build_interaction
 from normgym_envs.types import Norm
 
 FIRST_SEED = 10_000
@@ -71,19 +71,15 @@ def build_norm(norm: Norm, row: int, unseen: str | None = None) -> Iterator[Buil
     """
     seed = FIRST_SEED + SEED_STEP * row
     groups = np.random.default_rng(seed).permuted([list(Group)] * 2, axis=1)
+    library = load_norms()
     cafe = get_layout("cafe")
-    yield build_interaction(cafe, norm, load_norms(), 1, seed)
-    for number in range(TESTS):
-        group = int(groups[0, number])
-        yield build_test(cafe, norm, "seen", number + 1, group, seed + 1 + number)
-    if unseen is not None:
-        layout = get_layout(unseen)
-        for number in range(TESTS):
-            group = int(groups[1, number])
-            built = build_test(
-                layout, norm, "unseen", number + 1, group, seed + 1 + TESTS + number
-            )
-            yield built
+    yield build_interaction(cafe, norm, library, 1, seed)
+    places = [("seen", cafe)] + ([] if unseen is None else [("unseen", get_layout(unseen))])
+    for condition, (phase, layout) in enumerate(places):
+        builder = TestBuilder(layout, norm, library)
+        for number in range(1, TESTS + 1):
+            group = int(groups[condition, number - 1])
+            yield builder.build(phase, number, group, seed + TESTS * condition + number)
 
 
 def _build_cafe() -> Iterator[tuple[Norm, Built]]:

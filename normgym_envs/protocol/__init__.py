@@ -1,6 +1,6 @@
 """The evaluation protocol as data and pure functions: episodes, scenarios, metrics."""
 
 from normgym_envs.protocol.episodes import draw_episode, spec_from_json, spec_to_json
-from normgym_envs.protocol.scenarios import build_interaction, build_test
+from normgym_envs.protocol.scenarios import TestBuilder, build_interaction
 
-__all__ = ["build_interaction", "build_test", "draw_episode", "spec_from_json", "spec_to_json"]
+__all__ = ["TestBuilder", "build_interaction", "draw_episode", "spec_from_json", "spec_to_json"]

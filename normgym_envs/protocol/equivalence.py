@@ -87,6 +87,26 @@ def find_equivalent_norms(
     return np.array([(columns == column).all(axis=1) for column in columns])
 
 
+def find_implied_norms(
+    engine: BatchEngine, layout: Layout, num_slots: int, seed: int = 0
+) -> BoolArray:
+    """Return which norms forbid all that others forbid, on every drawn transition.
+
+    Args:
+        engine: one that has the layout.
+        layout: where.
+        num_slots: N.
+        seed: of the drawn transitions.
+
+    Returns:
+        (n, n) bool, [i, j]: whoever keeps norm i keeps norm j.
+    """
+    moves = draw_transitions(engine, layout, num_slots, seed)
+    verdicts = engine.judge(moves.states, moves.new_cells)
+    columns = verdicts.transpose(1, 0, 2).reshape(len(engine.norms), -1)
+    return np.array([~(columns & ~column).any(axis=1) for column in columns])
+
+
 def find_consistent_norms(
     engine: BatchEngine, moves: Transitions, sanctioned: npt.NDArray[np.integer]
 ) -> BoolArray:

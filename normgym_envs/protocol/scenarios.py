@@ -7,7 +7,6 @@ the engine; what was rejected is counted.
 Source: NG App. "Evaluation Protocol" and "Test scenario construction"; docs/rules.md.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,9 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from normgym_envs.constants import (
+    GRID_WIDTH,
     INTERACTION_STEPS,
     MAX_PERSONS,
     MAX_SLOTS,
+    MIN_REFILL_DELAY,
     TEST_STEPS,
     Action,
     Cell,
@@ -34,6 +35,7 @@ from normgym_envs.norms.library import goal_kinds, num_slots
 from normgym_envs.protocol.equivalence import (
     find_consistent_norms,
     find_equivalent_norms,
+    find_implied_norms,
     read_moves,
 )
 from normgym_envs.protocol.places import draw_persons
@@ -52,61 +54,148 @@ MIN_BACKGROUND_VIOLATIONS = 3
 """Source: NG asks for one; chosen so that a single accident is no evidence."""
 
 
+MAX_COMPARED = 20
+"""Valid candidates on which all wrong beliefs are played; the most telling one is taken.
+Source: not specified in NG; chosen because a test that a wrong belief passes measures little."""
+IGNORANCE = "no norm at all"
+"""Stands in `Built.passed_by` for a newcomer that ignores the norm but is foreseen to keep it."""
+
+
 class Built(NamedTuple):
     """An accepted episode and what it took to find it."""
 
     spec: EpisodeSpec
     rejected: tuple[str, ...]  # reason of each rejected candidate, in order
+    passed_over: int = 0  # valid candidates that tell fewer wrong beliefs apart
+    passed_by: tuple[str, ...] = ()  # norms under whose belief the test is passed all the same
 
 
-def build_test(layout: Layout, norm: Norm, phase: str, number: int, group: int, seed: int) -> Built:
-    """Build one test scenario.
+class TestBuilder:
+    """Builds the test scenarios of one norm on one layout."""
 
-    Args:
-        layout: where it is played.
-        norm: the norm in force.
-        phase: "seen" or "unseen".
-        number: counts the scenarios of the phase; part of the name.
-        group: constants.Group of the newcomer.
-        seed: of the stream of candidates.
+    def __init__(self, layout: Layout, norm: Norm, library: Sequence[Norm]) -> None:
+        """Prepare the engines.
 
-    Returns:
-        The first candidate on which the norm-aware newcomer finishes without a violation and the
-        norm-blind one finishes with one.
+        Args:
+            layout: where the tests are played.
+            norm: the norm in force.
+            library: norms that a newcomer might believe in instead; may hold the norm itself.
+        """
+        self.layout, self.norm = layout, norm
+        rivals = [rival for rival in library if rival.id != norm.id]
+        self._pair = BatchEngine([layout], [norm], 3)
+        engine = BatchEngine([layout], [norm, *rivals], max(len(rivals), 1))
+        implies = find_implied_norms(engine, layout, num_slots(norm))[:, 0]
+        self._rivals = [rival for i, rival in enumerate(rivals, 1) if not implies[i]]
+        self._crowd = engine
 
-    Raises:
-        ScenarioError: no candidate of `MAX_CANDIDATES` did.
-    """
-    rng = np.random.default_rng(seed)
-    engine = BatchEngine([layout], [norm], 2)
-    trips = find_conflict_trips(layout, norm, group)
-    if not trips:
-        raise ScenarioError(
-            f"no trip on layout {layout.name!r} conflicts with norm {norm.id!r} "
-            f"for group {Group(group).name.lower()}"
-        )
-    rejected: list[str] = []
-    for _ in range(MAX_CANDIDATES):
-        persons = _draw_test_persons(rng, layout, norm, group, trips)
-        spec = EpisodeSpec(
-            name=f"{norm.id}/{phase}-{number}",
-            layout=layout.name,
-            norms=(norm.id,),
+    def build(self, phase: str, number: int, group: int, seed: int) -> Built:
+        """Build one test scenario.
+
+        A candidate is valid when the norm-aware newcomer finishes without a violation and the
+        norm-blind one finishes with one. A valid one is passed over when a newcomer that ignores
+        the norm gets through by patience as long as the others foresee it to keep the norm; of the
+        next `MAX_COMPARED` the one is taken that the fewest wrong beliefs pass. Norms that imply
+        the true one do not count as wrong.
+
+        Args:
+            phase: "seen" or "unseen".
+            number: counts the scenarios of the phase; part of the name.
+            group: constants.Group of the newcomer.
+            seed: of the stream of candidates.
+
+        Raises:
+            ScenarioError: no candidate of `MAX_CANDIDATES` is valid.
+        """
+        layout, norm = self.layout, self.norm
+        trips = find_conflict_trips(layout, norm, group)
+        if not trips:
+            raise ScenarioError(
+                f"no trip on layout {layout.name!r} conflicts with norm {norm.id!r} "
+                f"for group {Group(group).name.lower()}"
+            )
+        rng = np.random.default_rng(seed)
+        rejected: list[str] = []
+        valid = compared = 0
+        best: tuple[EpisodeSpec, tuple[str, ...]] | None = None
+        for _ in range(MAX_CANDIDATES):
+            spec = self._draw(rng, f"{norm.id}/{phase}-{number}", phase, group, trips)
+            reason, ignorance_passes = _judge_test(self._pair, spec)
+            if reason:
+                rejected.append(reason)
+                continue
+            valid += 1
+            if ignorance_passes:
+                best = best or (spec, (IGNORANCE, *self._list_passing(spec)))
+                continue
+            compared += 1
+            passed_by = self._list_passing(spec)
+            if best is None or IGNORANCE in best[1] or len(passed_by) < len(best[1]):
+                best = spec, passed_by
+            if not best[1] or compared == MAX_COMPARED:
+                break
+        if best is None:
+            raise ScenarioError(
+                f"no test of norm {norm.id!r} on layout {layout.name!r} among {MAX_CANDIDATES} "
+                f"candidates; last reason: {rejected[-1]}"
+            )
+        return Built(best[0], tuple(rejected), valid - 1, best[1])
+
+    def _draw(
+        self, rng: np.random.Generator, name: str, phase: str, group: int, trips: list[Trip]
+    ) -> EpisodeSpec:
+        """Return the next candidate."""
+        persons = _draw_test_persons(rng, self.layout, self.norm, group, trips)
+        others = len(persons) - 1
+        return EpisodeSpec(
+            name=name,
+            layout=self.layout.name,
+            norms=(self.norm.id,),
             phase=phase,
             seed=int(rng.integers(2**63)),
             limit=TEST_STEPS,
-            drivers=(int(Driver.EXTERNAL),) + (int(Driver.NORM_AWARE),) * (len(persons) - 1),
-            priority=(0, *(int(slot) for slot in 1 + rng.permutation(len(persons) - 1))),
+            drivers=(int(Driver.EXTERNAL),) + (int(Driver.NORM_AWARE),) * others,
+            priority=(0, *(int(slot) for slot in 1 + rng.permutation(others))),
             persons=persons,
         )
-        reason = _judge_test(engine, spec)
-        if not reason:
-            return Built(spec, tuple(rejected))
-        rejected.append(reason)
-    raise ScenarioError(
-        f"no test of norm {norm.id!r} on layout {layout.name!r} among {MAX_CANDIDATES} candidates; "
-        f"last reason: {rejected[-1]}"
-    )
+
+    def _list_passing(self, spec: EpisodeSpec) -> tuple[str, ...]:
+        """Return the rivals under whose belief a newcomer passes the test."""
+        engine = self._crowd
+        for row, rival in enumerate(self._rivals):
+            drivers = (int(Driver.NORM_AWARE), *spec.drivers[1:])
+            engine.load(row, spec, drivers=drivers, believed=(rival.id,))
+        engine.states["ending"][len(self._rivals) :] = Ending.TRUNCATED
+        passed = play_newcomers(engine).passed
+        return tuple(rival.id for rival, fine in zip(self._rivals, passed, strict=False) if fine)
+
+
+class Outcome(NamedTuple):
+    """How the newcomers of an engine's rows fared in tests."""
+
+    finished: BoolArray  # (B,) left by the right door
+    violated: BoolArray  # (B,) broke the norm at least once
+
+    @property
+    def passed(self) -> BoolArray:
+        """Joint success, (B,)."""
+        return self.finished & ~self.violated
+
+
+def play_newcomers(engine: BatchEngine) -> Outcome:
+    """Play planner-driven rows to their ends.
+
+    Args:
+        engine: rows loaded; those that have ended count as not finished.
+    """
+    violated = np.zeros(engine.num_rows, np.bool_)
+    finished = np.zeros(engine.num_rows, np.bool_)
+    actions = np.full((engine.num_rows, MAX_SLOTS), Action.WAIT, np.int8)
+    while (running := engine.states["ending"] == Ending.RUNNING).any():
+        engine.step(actions)
+        violated |= (engine.states["violated"][:, 0] != 0) & running
+        finished |= (engine.states["ending"] == Ending.TERMINATED) & running
+    return Outcome(finished, violated)
 
 
 def build_interaction(
@@ -197,9 +286,7 @@ def _fill_queue(rng: np.random.Generator, layout: Layout, norm: Norm, persons: R
     The queue is so long that it is not yet served when the newcomer gets there.
     """
     path = queue_path(layout, norm.parameters)
-    newcomer = int(persons["start"][0, 0])
-    distance = abs(newcomer // 15 - layout.service // 15) + abs(newcomer % 15 - layout.service % 15)
-    length = min(math.ceil(distance / 5) + 1, len(path), len(persons) - 2)
+    length = min(len(path), len(persons) - 2)
     inside = max(length, round(INSIDE_SHARE * (len(persons) - 1)))
     floor = np.flatnonzero(layout.cells.reshape(-1) == Cell.FLOOR)
     room = np.setdiff1d(floor, path)
@@ -210,44 +297,58 @@ def _fill_queue(rng: np.random.Generator, layout: Layout, norm: Norm, persons: R
     persons["delay"][slots[inside:], 0] = rng.integers(
         1, ARRIVAL_SPREAD + 1, len(persons) - 1 - inside
     )
+    # the others come and go by the door nearest to the counter, so that the queue lasts
+    nearest = int(np.argmin([_walk(layout, int(door)) for door in layout.doors]))
+    persons["goal2_door"][1:] = nearest
+    persons["delay"][1:, 1:] = MIN_REFILL_DELAY
+    persons["start"][1:, 1:] = layout.doors[nearest]
+    persons["start"][slots[inside:], 0] = layout.doors[nearest]
+
+
+def _walk(layout: Layout, cell: int) -> int:
+    """Return the number of steps from a cell to the counter if nothing stood between."""
+    rows, columns = divmod(cell, GRID_WIDTH), divmod(layout.service, GRID_WIDTH)
+    return abs(rows[0] - columns[0]) + abs(rows[1] - columns[1])
 
 
 def _fill_zone(rng: np.random.Generator, layout: Layout, norm: Norm, persons: RecordArray) -> None:
     """Let others hold places in zone R so that the newcomer finds it shut, in place."""
     zone = np.flatnonzero(layout.zones.reshape(-1) == Zone.R)
     slots = 1 + rng.permutation(len(persons) - 1)
+    newcomer = int(persons["group"][0, 0])
     if norm.kind == "zone_capacity":
+        # of the newcomer's own group, so that a norm about groups would not shut the zone
         holders = slots[: norm.parameters["capacity"]]
+        persons["group"][holders, 0] = newcomer
     else:
-        holders = slots[: rng.integers(1, 3)]
-        others = [group for group in range(len(Group)) if group != persons["group"][0, 0]]
-        persons["group"][holders, 0] = rng.choice(others)
+        # one person only, so that a norm about numbers would hardly shut it
+        holders = slots[:1]
+        persons["group"][holders, 0] = rng.choice([g for g in range(len(Group)) if g != newcomer])
     persons["delay"][holders, 0] = 0
     persons["start"][holders, 0] = rng.choice(zone, len(holders), replace=False)
     persons["leg"][holders, 0] = 1
     persons["holder"][holders, 0] = True
 
 
-def _judge_test(engine: BatchEngine, spec: EpisodeSpec) -> str:
-    """Return why a test candidate is refused, or nothing."""
+def _judge_test(engine: BatchEngine, spec: EpisodeSpec) -> tuple[str, bool]:
+    """Return why a test candidate is refused, or nothing, and whether ignorance passes it."""
     others = spec.drivers[1:]
-    engine.load(0, spec, drivers=(Driver.NORM_AWARE, *others))
     blind = replace(spec, predict_newcomer="norm_blind")
+    engine.load(0, spec, drivers=(Driver.NORM_AWARE, *others))
     engine.load(1, blind, drivers=(Driver.NORM_BLIND, *others))
-    violations = np.zeros(2, int)
-    actions = np.full((2, MAX_SLOTS), Action.WAIT, np.int8)
-    while (running := engine.states["ending"] == Ending.RUNNING).any():
-        engine.step(actions)
-        violations += engine.states["violated"][:, 0] * running
-        if violations[0]:
-            return "the norm-aware newcomer breaks the norm"
-    if engine.states["ending"][0] != Ending.TERMINATED:
-        return "the norm-aware newcomer does not finish"
-    if engine.states["ending"][1] != Ending.TERMINATED:
-        return "the norm-blind newcomer does not finish"
-    if not violations[1]:
-        return "the norm-blind newcomer does not break the norm"
-    return ""
+    engine.load(2, spec, drivers=(Driver.NORM_BLIND, *others))
+    engine.states["predicted"][2, 0] = Driver.NORM_AWARE
+    finished, violated = play_newcomers(engine)
+    reason = ""
+    if violated[0]:
+        reason = "the norm-aware newcomer breaks the norm"
+    elif not finished[0]:
+        reason = "the norm-aware newcomer does not finish"
+    elif not finished[1]:
+        reason = "the norm-blind newcomer does not finish"
+    elif not violated[1]:
+        reason = "the norm-blind newcomer does not break the norm"
+    return reason, bool(finished[2] and not violated[2])
 
 
 def _judge_interaction(
