@@ -132,17 +132,37 @@ def spec_from_json(data: Mapping[str, Any]) -> EpisodeSpec:
             f"episode {data['name']!r}: persons are not rows of "
             f"{', '.join(PERSON_DTYPE.names or ())}: {error}"
         ) from None
+    for name in ("norms", "norms_after"):
+        names = data[name]
+        if not isinstance(names, list | tuple) or not all(isinstance(n, str) for n in names):
+            raise SpecError(f"episode field {name} is {names!r}; expected a list of norm ids")
     return EpisodeSpec(
         name=str(data["name"]),
         layout=str(data["layout"]),
         norms=tuple(data["norms"]),
         norms_after=tuple(data["norms_after"]),
-        change_turn=int(data["change_turn"]),
+        change_turn=_read_int(data, "change_turn"),
         phase=str(data["phase"]),
-        seed=int(data["seed"]),
-        limit=int(data["limit"]),
-        drivers=tuple(int(v) for v in data["drivers"]),
-        priority=tuple(int(v) for v in data["priority"]),
+        seed=_read_int(data, "seed"),
+        limit=_read_int(data, "limit"),
+        drivers=_read_ints(data, "drivers"),
+        priority=_read_ints(data, "priority"),
         predict_newcomer=str(data["predict_newcomer"]),
         persons=persons,
     )
+
+
+def _read_int(data: Mapping[str, Any], name: str) -> int:
+    """Return a field that must be a whole number."""
+    value = data[name]
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise SpecError(f"episode field {name} is {value!r}; expected a whole number")
+    return value
+
+
+def _read_ints(data: Mapping[str, Any], name: str) -> tuple[int, ...]:
+    """Return a field that must be a list of whole numbers."""
+    values = data[name]
+    if not isinstance(values, list | tuple) or any(type(value) is not int for value in values):
+        raise SpecError(f"episode field {name} is {values!r}; expected a list of whole numbers")
+    return tuple(values)
