@@ -19,7 +19,7 @@ from normgym_envs.constants import Driver, Ending
 from normgym_envs.engine import BatchEngine
 from normgym_envs.layouts import get_layout, parse_layout
 from normgym_envs.norms.library import KINDS, get_norm, list_norms, load_norms
-from normgym_envs.protocol import build_test, draw_episode
+from normgym_envs.protocol import draw_episode, scenarios
 from normgym_envs.types import Norm
 
 PACKAGE = Path(naive.__file__).parent.parent / "normgym_envs"
@@ -232,7 +232,7 @@ def test_whole_episodes(norm: str) -> None:
 )
 def test_whole_test_episodes(norm: str) -> None:
     layout = get_layout("cafe")
-    spec = build_test(layout, get_norm(norm), "seen", 1, 0, seed=3).spec
+    spec = scenarios.TestBuilder(layout, get_norm(norm), []).build("seen", 1, 0, seed=3).spec
     engine = BatchEngine([layout], [get_norm(norm)], 1)
     engine.load(0, spec, drivers=(Driver.NORM_AWARE, *spec.drivers[1:]))
     world = naive.load_episode(spec, CAFE, ROWS)
