@@ -107,6 +107,24 @@ def find_implied_norms(
     return np.array([~(columns & ~column).any(axis=1) for column in columns])
 
 
+def explain_moves(
+    engine: BatchEngine, moves: Transitions, sanctioned: npt.NDArray[np.integer]
+) -> BoolArray:
+    """Return which of the engine's norms explain that a move was sanctioned, or that it was not.
+
+    Args:
+        engine: one that has the states' layouts.
+        moves: T turns.
+        sanctioned: (T, 10), nonzero where a person was sanctioned.
+
+    Returns:
+        (T, n, 10) bool; true where nobody moved.
+    """
+    verdicts = engine.judge(moves.states, moves.new_cells)
+    shown = np.asarray(sanctioned) != 0
+    return np.asarray((verdicts == shown[:, None, :]) | (moves.new_cells < 0)[:, None, :])
+
+
 def find_consistent_norms(
     engine: BatchEngine, moves: Transitions, sanctioned: npt.NDArray[np.integer]
 ) -> BoolArray:
@@ -120,10 +138,7 @@ def find_consistent_norms(
     Returns:
         (n,) bool.
     """
-    verdicts = engine.judge(moves.states, moves.new_cells)
-    moved = moves.new_cells >= 0
-    agrees = (verdicts == (sanctioned != 0)[:, None, :]) | ~moved[:, None, :]
-    return np.asarray(agrees.all(axis=(0, 2)))
+    return np.asarray(explain_moves(engine, moves, sanctioned).all(axis=(0, 2)))
 
 
 def read_moves(before: RecordArray, after: RecordArray, layouts: RecordArray) -> Transitions:

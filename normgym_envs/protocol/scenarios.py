@@ -33,11 +33,10 @@ from normgym_envs.errors import ScenarioError
 from normgym_envs.norms.geometry import queue_path
 from normgym_envs.norms.library import goal_kinds, num_slots
 from normgym_envs.protocol.equivalence import (
-    find_consistent_norms,
     find_equivalent_norms,
     find_implied_norms,
-    read_moves,
 )
+from normgym_envs.protocol.evidence import examine_interaction
 from normgym_envs.protocol.places import draw_persons
 from normgym_envs.protocol.trips import Trip, find_conflict_trips
 from normgym_envs.types import BoolArray, EpisodeSpec, Layout, Norm, RecordArray
@@ -50,6 +49,8 @@ ARRIVAL_SPREAD = 20
 """First arrivals fall on turns 0 to this. Source: docs/rules.md (queue tests); used for all."""
 INSIDE_SHARE = 0.7
 """Share of the others that start inside in queue tests. Source: docs/rules.md."""
+MIN_INFORMATIVE = 5
+"""Turns on which others visibly kept the norm (`evidence.py`). Source: docs/rules.md."""
 MIN_BACKGROUND_VIOLATIONS = 3
 """Source: NG asks for one; chosen so that a single accident is no evidence."""
 
@@ -218,10 +219,9 @@ def build_interaction(
         ScenarioError: no candidate of `MAX_CANDIDATES` did.
     """
     rng = np.random.default_rng(seed)
-    engine = BatchEngine([layout], library, 1)
-    true = [known.id for known in library].index(norm.id)
+    engine = BatchEngine([layout], library, 64)
     population = num_slots(norm)
-    equivalent = find_equivalent_norms(engine, layout, population)[true]
+    equivalent = find_equivalent_norms(engine, layout, population)
     clashes = [find_conflict_trips(layout, norm, group) for group in range(len(Group))]
     rejected: list[str] = []
     for _ in range(MAX_CANDIDATES):
@@ -245,7 +245,7 @@ def build_interaction(
             priority=(population - 1, *(int(slot) for slot in rng.permutation(population - 1))),
             persons=persons,
         )
-        reason = _judge_interaction(engine, spec, true, equivalent)
+        reason = _judge_interaction(engine, spec, equivalent)
         if not reason:
             return Built(spec, tuple(rejected))
         rejected.append(reason)
@@ -351,30 +351,18 @@ def _judge_test(engine: BatchEngine, spec: EpisodeSpec) -> tuple[str, bool]:
     return reason, bool(finished[2] and not violated[2])
 
 
-def _judge_interaction(
-    engine: BatchEngine, spec: EpisodeSpec, true: int, equivalent: BoolArray
-) -> str:
+def _judge_interaction(engine: BatchEngine, spec: EpisodeSpec, equivalent: BoolArray) -> str:
     """Return why an interaction candidate is refused, or nothing."""
-    engine.load(0, spec, drivers=(Driver.NORM_AWARE, *spec.drivers[1:]))
-    actions = np.full((1, MAX_SLOTS), Action.WAIT, np.int8)
-    rows = [engine.states[0].copy()]
-    while engine.states["ending"][0] == Ending.RUNNING:
-        engine.step(actions)
-        rows.append(engine.states[0].copy())
-    states = np.array(rows)
-    before, after = states[:-1], states[1:]
-    if after["violated"][:, 0].any():
-        return "the norm-aware newcomer breaks the norm"
-    shown = int(after["violated"][:, 1:].sum())
-    norm = engine.norms[true]
+    seen = examine_interaction(engine, spec, equivalent)
+    norm = next(norm for norm in engine.norms if norm.id == seen.norm)
     few = norm.kind == "zone_capacity" and norm.parameters["capacity"] > 1
-    if shown < MIN_BACKGROUND_VIOLATIONS - few:
-        return f"{shown} background violations"
-    moves = read_moves(before, after, engine.tables[0])
-    consistent = find_consistent_norms(engine, moves, after["sanctioned"])
-    if not consistent[true]:
-        raise ScenarioError(f"the record of {spec.name!r} contradicts its own norm")
-    left = [engine.norms[i].id for i in np.flatnonzero(consistent & ~equivalent)]
-    if left:
-        return f"the record leaves {left[0]}" + (f" and {len(left) - 1} more" * (len(left) > 1))
+    if seen.own_violations:
+        return "the norm-aware newcomer breaks the norm"
+    if seen.sanctioned < MIN_BACKGROUND_VIOLATIONS - few:
+        return f"{seen.sanctioned} background violations"
+    if seen.informative < MIN_INFORMATIVE:
+        return f"{seen.informative} informative compliances"
+    if seen.left_by_all:
+        others = len(seen.left_by_all) - 1
+        return f"the record leaves {seen.left_by_all[0]}" + (f" and {others} more" * (others > 0))
     return ""
