@@ -55,9 +55,9 @@ def run_agents(
     norms, families = norm or [], family or []
     # everything that can be wrong is looked at before anything is played
     _open_imports()
+    sources = [find_agent(name) for name in names]
     played = load_suite(suite)
     select_groups(played, norms, families, condition)
-    sources = [find_agent(name) for name in names]
     for source in sources:
         make_config(source, played, check_seed(seed))
     if json is not None:

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import normgym_envs
-from agents import AgentContext, AgentSource, find_agent
+from agents import AgentContext, AgentSource, Observation, find_agent
 from agents.planners import PlannerAgent
 from benchmarks.playing import Observe, Seat, play
 from benchmarks.recordfile import RecordFile
@@ -94,7 +94,7 @@ def run(
     groups = select_groups(suite, norms, families, condition)
     config = make_config(source, suite, check_seed(seed))
     path = None if folder is None else folder / f"{make_slug(source.name)}.jsonl"
-    job = _Job(source, suite, config, observe or load_observe(), max_rows)
+    job = _Job(source, suite, config, observe or observe_newcomer, max_rows)
     steps = sum(suite.specs[index].limit for group in groups for index in _list_episodes(group))
     with (
         nullcontext() if path is None else RecordFile(path, config, suite) as file,
@@ -203,11 +203,11 @@ def make_slug(name: str) -> str:
     return f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def load_observe() -> Observe:
-    """Return the symbolic observation of the newcomer."""
+def observe_newcomer(engine: BatchEngine, row: int) -> Observation:
+    """Return the symbolic observation of a row's newcomer."""
     from normgym_envs.observations.symbolic import observe_symbolic
 
-    return lambda engine, row: observe_symbolic(engine, row, 0)
+    return observe_symbolic(engine, row, 0)
 
 
 def _list_episodes(group: Group) -> tuple[int, ...]:

@@ -31,6 +31,9 @@ BATCH: Final = 256
 ROUNDS: Final = 7
 WARM_UP: Final = 25
 """Steps before anything is timed, until everybody has arrived."""
+NORM_STRIDE: Final = 5
+"""Every so many norms of the library take part: enough of each family, and a pass of the plain
+Python world over all of them stays short."""
 BLOCK: Final = 100
 """Steps of one single-row engine at a stretch."""
 LAYOUT: Final = "cafe"
@@ -89,7 +92,7 @@ def measure_throughput(seconds: float = 20.0, seed: int = 0) -> dict[str, Any]:
         "seconds": seconds,
         "seed": seed,
         "layout": LAYOUT,
-        "norms": len(list_norms()),
+        "norms": len(list_norms()[::NORM_STRIDE]),
         "threads": 1,
         "package_version": __version__,
         "python": platform.python_version(),
@@ -99,15 +102,15 @@ def measure_throughput(seconds: float = 20.0, seed: int = 0) -> dict[str, Any]:
 
 
 def make_specs(seed: int) -> list[EpisodeSpec]:
-    """Return an endless episode under each norm, with one norm-blind person in it."""
+    """Return an endless episode under each norm taken, with one norm-blind person in it."""
     return [
         draw_episode(LAYOUT, norm, seed=seed + index, num_norm_blind=1, limit=ENDLESS)
-        for index, norm in enumerate(list_norms())
+        for index, norm in enumerate(list_norms()[::NORM_STRIDE])
     ]
 
 
 def prepare_batch(seed: int) -> Sample:
-    """Return a sample of one engine with 256 rows, all norms in turn, without observations."""
+    """Return a sample of one engine with 256 rows, the norms in turn, without observations."""
     specs = make_specs(seed)
     engine = BatchEngine([get_layout(LAYOUT)], load_norms(), BATCH)
     for row in range(BATCH):
@@ -128,7 +131,7 @@ def prepare_batch(seed: int) -> Sample:
 
 
 def prepare_single(seed: int) -> Sample:
-    """Return a sample of engines with one row each, one call a step, all norms in turn."""
+    """Return a sample of engines with one row each, one call a step, the norms in turn."""
     engines = []
     actions = _draw_actions(seed, 1)
     for spec in make_specs(seed):
