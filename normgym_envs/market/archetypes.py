@@ -145,7 +145,9 @@ _HONEST_TEXT = (
 _HOSTILE_TEXT = (
     _uniform(-0.8, -0.2, f"{_TEXT}.4 says strongly negative; range " + _chosen("it stays below 0")),
     _count(1, 3, _chosen("App. B.4 is silent; the range of the released runs")),
-    _count(2, 4, f"{_TEXT}.4 says high rejection rates; " + _chosen("p falls under .2")),
+    _count(
+        2, 4, f"{_TEXT}.4 says high rejection rates; " + _chosen("it lies above the released range")
+    ),
     _count(0, 1, _chosen("App. B.4 is silent; the range of the released runs")),
     _uniform(-0.5, -0.1, _SAME_ENGAGEMENT),
 )

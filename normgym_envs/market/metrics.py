@@ -243,8 +243,8 @@ def acceptance_correlation(p: ArrayLike, accepted: ArrayLike, valid: ArrayLike =
     number = np.maximum(real.sum(axis=1), 1)[:, None]
     x = np.where(real, labels - (_total(labels, real)[:, None] / number), 0.0)
     y = np.where(real, chosen - chosen.sum(axis=1, keepdims=True) / number, 0.0)
-    width = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
-    return _mask((x * y).sum(axis=1) / np.where(width > 0, width, 1.0), width <= 1e-15)
+    width = np.sqrt(_total(x**2, real) * _total(y**2, real))
+    return _mask(_total(x * y, real) / np.where(width > 0, width, 1.0), width <= 1e-15)
 
 
 def measure(runs: Runs) -> dict[str, Masked]:

@@ -97,7 +97,7 @@ class Controller:
         if epoch - self._last_look >= self.config.interval:
             self._last_look = epoch
             if not any(change.status == "trial" for change in self.changes):
-                result.update(self._propose(epoch, values))
+                result.update(self._propose(epoch, values | result))
         return result
 
     def read_signal(self) -> tuple[str | None, float]:
