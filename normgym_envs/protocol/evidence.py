@@ -55,7 +55,8 @@ def examine_interaction(engine: BatchEngine, spec: EpisodeSpec, equivalent: Bool
     shown = after["sanctioned"] != 0
     agrees = explain_moves(engine, moves, after["sanctioned"])
     same = equivalent[true]
-    by_others, by_all = agrees[:, :, 1:].all(axis=2), agrees.all(axis=2)
+    by_others = np.asarray(agrees[:, :, 1:].all(axis=2))
+    by_all = np.asarray(agrees.all(axis=2))
     return Evidence(
         episode=spec.name,
         norm=spec.norms[0],
