@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -184,6 +185,7 @@ def make_config(source: AgentSource, suite: Suite, seed: int) -> RunConfig:
     )
 
 
+@cache
 def hash_world() -> str:
     """Return a hash of the sources that decide what happens in an episode, 16 hex digits."""
     root = Path(normgym_envs.__file__).parent

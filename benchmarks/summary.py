@@ -27,12 +27,12 @@ class Measure(NamedTuple):
 SECONDARY: Final[dict[str, Measure]] = {
     "path_length": Measure("path", "steps", lambda r: r.path_length),
     "path_length_completed": Measure(
-        "path if completed", "steps", lambda r: r.path_length if r.completed else None
+        "finished path", "steps", lambda r: r.path_length if r.completed else None
     ),
-    "collision_rate": Measure("collision", "%", lambda r: r.collisions > 0, True),
+    "collision_rate": Measure("collided", "%", lambda r: r.collisions > 0, True),
     "involvement_rate": Measure("involved", "%", lambda r: r.involvements > 0, True),
-    "violations": Measure("violations", "an episode", lambda r: len(r.violations)),
-    "wait_share": Measure("waiting", "%", lambda r: r.wait_share, True),
+    "violations": Measure("broken", "times", lambda r: len(r.violations)),
+    "wait_share": Measure("waited", "%", lambda r: r.wait_share, True),
     "community_path_length": Measure("others' path", "steps", lambda r: r.community_path_length),
     "community_welfare": Measure("others' welfare", "points", lambda r: r.community_welfare),
 }

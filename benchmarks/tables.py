@@ -13,6 +13,8 @@ from benchmarks.summary import ALL, SECONDARY, Cell, list_families, list_phases,
 
 WIDTH = 100
 """Columns a terminal needs for every table."""
+NAME_WIDTH = 12
+"""Columns of an agent's name; longer ones are folded."""
 
 
 class Table(NamedTuple):
@@ -20,7 +22,7 @@ class Table(NamedTuple):
 
     title: str
     note: str  # what the numbers are
-    header: tuple[str, ...]
+    header: tuple[str, ...]  # may have line breaks
     rows: tuple[tuple[str, ...], ...]
 
 
@@ -52,7 +54,7 @@ def _tabulate_success(
         "task": "percent [95 % interval, norms resampled]",
     }[name]
     first = next(iter(cells.values()))
-    header = [f"{column} ({first[column].num + first[column].num_errors})" for column in columns]
+    header = [f"{column}\n({first[column].num + first[column].num_errors})" for column in columns]
     rows = [
         (
             agent,
@@ -75,11 +77,13 @@ def _tabulate_secondary(title: str, cells: dict[str, dict[str, Cell]], column: s
         cell = by_family[column]
         shown = [_show_value(cell.secondary[name].value) for name in SECONDARY]
         rows.append((agent, str(cell.num), str(cell.num_errors), *shown))
-    units = [f"{measure.label} ({measure.unit})" for measure in SECONDARY.values()]
+    units = [
+        "\n".join([*measure.label.split(), f"({measure.unit})"]) for measure in SECONDARY.values()
+    ]
     return Table(
         title,
-        "means over n episodes; an unfinished one counts its limit as path; errors are not counted",
-        ("agent", "n", "errors", *units),
+        "means over n episodes, failed ones left out; an unfinished one counts its limit as path",
+        ("agent", "n", "failed", *units),
         tuple(rows),
     )
 
@@ -87,12 +91,16 @@ def _tabulate_secondary(title: str, cells: dict[str, dict[str, Cell]], column: s
 def print_tables(tables: Sequence[Table], console: Console) -> None:
     """Show tables on a terminal."""
     for table in tables:
-        shown = RichTable(title=table.title, caption=table.note, box=box.SIMPLE_HEAD)
-        for index, name in enumerate(table.header):
-            shown.add_column(name, justify="right" if index else "left", overflow="fold")
+        shown = RichTable(
+            title=table.title, caption=table.note, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
+        )
+        longest = max(len(row[0]) for row in table.rows)
+        shown.add_column(table.header[0], overflow="fold", min_width=min(longest, NAME_WIDTH))
+        for name in table.header[1:]:
+            shown.add_column(name, justify="right", no_wrap=True)
         for row in table.rows:
             shown.add_row(*row)
-        console.print(shown)
+        console.print(shown, markup=False)
 
 
 def to_markdown(table: Table) -> str:
@@ -105,7 +113,7 @@ def to_markdown(table: Table) -> str:
 
 def _escape(text: str) -> str:
     """Return text that no Markdown reader takes for anything else."""
-    return text.replace("|", "\\|").replace("_", "\\_")
+    return text.replace("\n", " ").replace("|", "\\|").replace("_", "\\_")
 
 
 def _show(estimate: Estimate) -> str:

@@ -18,6 +18,8 @@ from normgym_envs.norms.library import SPLITS, get_norm, list_norms
 
 SUBCOMMANDS: Final[dict[str, tuple[str, str]]] = {
     "bench": ("benchmarks.cli:app", "Run agents on a suite and report the results."),
+    "agents": ("benchmarks.cli:agents_app", "List the built-in agents."),
+    "suites": ("benchmarks.cli:suites_app", "List the suites that ship."),
 }
 """Name -> where its Typer application is, and its line in the help."""
 
