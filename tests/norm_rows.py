@@ -51,8 +51,8 @@ def draw_norm(rng: np.random.Generator, kind: str, norm_id: str) -> Norm:
             "repeat": bool(rng.integers(2)),
             "length": int(rng.integers(2, 11)),
         },
-        "zone_capacity": {"zone": zone, "capacity": int(rng.integers(1, 4))},
-        "zone_single_group": {"zone": zone},
+        "zone_capacity": {"zone": "R", "capacity": int(rng.integers(1, 4))},
+        "zone_single_group": {"zone": "R"},
         "seat_order": {"order": some(["left-to-right", "right-to-left"])[0]},
     }
     assert set(parameters) == set(KINDS)
