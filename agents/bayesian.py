@@ -131,9 +131,7 @@ class BayesianAgent:
         """Return the most probable norm in words, with the posterior as details."""
         posterior = self.posterior
         best = int(np.argmax(posterior))
-        likely = {
-            self.library[i].id: float(posterior[i]) for i in np.flatnonzero(posterior > 1e-9)
-        }
+        likely = {self.library[i].id: float(posterior[i]) for i in np.flatnonzero(posterior > 1e-9)}
         return Belief(
             self.library[best].sentence, min(float(posterior[best]), 1.0), {"posterior": likely}
         )
@@ -200,11 +198,3 @@ class PassiveBayesianAgent(BayesianAgent):
     def __init__(self) -> None:
         """Use the norm library without noise."""
         super().__init__(PASSIVE)
-
-
-class ActiveBayesianAgent(BayesianAgent):
-    """The ideal observer that may probe when the expected information pays."""
-
-    def __init__(self) -> None:
-        """Use the norm library without noise."""
-        super().__init__(ACTIVE)

@@ -17,6 +17,9 @@ AGENTS: Final[dict[str, str]] = {
     "wait": "agents.random_agent:WaitAgent",
     "cautious": "agents.cautious:CautiousAgent",
     "random": "agents.random_agent:RandomAgent",
+    "imitator": "agents.imitator:ImitatorAgent",
+    "bayesian": "agents.bayesian:BayesianAgent",
+    "bayesian_passive": "agents.bayesian:PassiveBayesianAgent",
 }
 """Built-in agents by name; imported when asked for."""
 
