@@ -10,7 +10,7 @@ SHELL := /bin/bash
 
 SUITE ?= cafe
 OUT ?= results/bench
-AGENTS ?= oracle norm_blind wait cautious random
+AGENTS ?= oracle norm_blind bayesian cautious imitator random wait
 WORKERS ?= 2
 # An index to install torch from, e.g. one that offers CPU builds; empty for pip's own.
 TORCH_INDEX ?=
