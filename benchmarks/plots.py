@@ -23,12 +23,17 @@ def draw_joint(runs: Sequence[Run]) -> bytes:
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     families = list_families(runs)
     columns = [*families, ALL] if len(families) > 1 else families
     phases = list_phases(runs)
     width = max(5.5, 1.2 + 1.25 * len(columns))
-    figure = Figure(figsize=(width, 0.9 + 2.7 * len(phases)), dpi=160, layout="constrained")
+    figure = Figure(
+        figsize=(width, 0.9 + 2.7 * len(phases)),
+        dpi=160,
+        layout=ConstrainedLayoutEngine(hspace=0.08),
+    )
     FigureCanvasAgg(figure)
     panels = figure.subplots(len(phases), 1, squeeze=False, sharex=True)[:, 0]
     for panel, phase in zip(panels, phases, strict=True):
@@ -81,16 +86,20 @@ def _draw_panel(
     counts = [max((row[i].num for row in cells), default=0) for i in range(len(columns))]
     names = [f"{name}\n{count} episodes" for name, count in zip(columns, counts, strict=True)]
     panel.set_xticks(range(len(columns)), names, fontsize=9)
-    panel.tick_params(axis="x", length=0, pad=6)
+    panel.tick_params(axis="x", length=0, pad=8)
     panel.tick_params(axis="y", length=0, labelsize=9, colors="#444444")
     panel.set_xlim(-0.5, len(columns) - 0.5)
-    panel.set_ylim(0, 100)
+    panel.set_ylim(-1, 101)
     panel.set_yticks(range(0, 101, 25))
     panel.grid(axis="y", color="#E3E3E3", linewidth=0.8)
     panel.set_axisbelow(True)
+    panel.axhline(0, color="#9A9A9A", linewidth=0.8, zorder=1)
+    if columns[-1] == ALL:
+        panel.axvspan(len(columns) - 1.5, len(columns) - 0.5, color="#F3F3F3", zorder=0)
     for edge in range(1, len(columns)):
         panel.axvline(edge - 0.5, color="#E3E3E3", linewidth=0.8)
     for side in panel.spines.values():
         side.set_visible(False)
     layout = "Seen layout" if phase == "seen" else "Unseen layouts"
-    panel.set_title(f"{layout}: joint success, percent", loc="left", fontsize=10, pad=10)
+    title = f"{layout}: joint success in percent, 95 % Wilson intervals"
+    panel.set_title(title, loc="left", fontsize=10, pad=10)

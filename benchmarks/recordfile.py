@@ -45,6 +45,7 @@ class RecordFile:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = self._take_lock()
         try:
+            self._remove_leftovers()
             self.records = self._read()
             self._rewrite(self.records.values())
             self._file = path.open("ab", buffering=0)
@@ -140,6 +141,12 @@ class RecordFile:
             old, new = getattr(record, name), getattr(self._config, name)
             if old != new:
                 raise RecordError(f"{where}: {name} is {old!r}; expected {new!r}")
+
+    def _remove_leftovers(self) -> None:
+        """Remove half-written copies that an interruption has left beside the file."""
+        for leftover in self._path.parent.glob(f".{self._path.name}.*"):
+            if leftover.suffix[1:].isdigit():
+                leftover.unlink()
 
     def _take_lock(self) -> int:
         """Keep other runs away until `_release_lock`; the system frees it after a kill."""
