@@ -36,14 +36,20 @@ class PlannerAgent:
 
 
 class OracleAgent(PlannerAgent):
-    """The norm-aware planner: knows the norm and keeps it. Source: NG "Norm Oracle"."""
+    """The norm-aware planner: knows the norm and keeps it.
+
+    Source: NG "Norm Oracle".
+    """
 
     driver: ClassVar[Driver] = Driver.NORM_AWARE
     predict_newcomer: ClassVar[str] = "norm_aware"
 
 
 class NormBlindAgent(PlannerAgent):
-    """The same planner with no norm at all. Source: NG "Norm-Blind Planner"."""
+    """The same planner with no norm at all.
+
+    Source: NG "Norm-Blind Planner".
+    """
 
     driver: ClassVar[Driver] = Driver.NORM_BLIND
     predict_newcomer: ClassVar[str] = "norm_blind"

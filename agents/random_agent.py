@@ -26,7 +26,10 @@ class RandomAgent:
 
 
 class WaitAgent:
-    """Never moves. Source: not in NG; chosen as the floor that breaks no norm."""
+    """Never moves.
+
+    Source: not in NG; chosen as the floor that breaks no norm.
+    """
 
     privileged: ClassVar[bool] = False
 
