@@ -19,6 +19,7 @@ COLLISION = 50  # constants.COLLISION_STEPS
 MAX_LAYERS = 166  # engine.state.MAX_LAYERS
 NEVER = 1_000_000  # more than any path costs
 _WAIT_BIT = 16
+_LONGEST_IDLE = 64 * 63  # period of the two longest norms about turns that a row may combine
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _S16 = np.uint64(16)
@@ -85,7 +86,7 @@ def count_turns(
         else:
             streak = 0
             idle += 1
-            if idle > 200:
+            if idle > _LONGEST_IDLE:
                 return NEVER
     return elapsed
 
