@@ -84,7 +84,9 @@ def fill_random_states(
         cells = np.flatnonzero(packed["enterable"])
         queues = rng.random() < 0.25  # a crowd before the counter
         if queues or rng.random() < 0.5:  # a crowd in one corner
-            centre = layout.service if queues else rng.choice(cells)
+            zones = np.flatnonzero(packed["zones"])
+            anywhere = cells if rng.random() < 0.5 or len(zones) == 0 else zones
+            centre = layout.service if queues else rng.choice(anywhere)
             near = packed["distance"][centre, cells].argsort(kind="stable")
             cells = cells[near[: max(2 * num_slots, 12)]]
         row["pos"][slots] = rng.choice(cells, num_slots, replace=False)

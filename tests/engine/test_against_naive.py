@@ -117,7 +117,7 @@ def test_several_norms_with_scopes(seed: int, num_slots: int) -> None:
 def test_scoped_norms_of_a_kind(kind: str) -> None:
     rng = np.random.default_rng([4, list(KINDS).index(kind)])
     norms = [draw_norm(rng, kind, f"x-{i}") for i in range(20)]
-    engine = BatchEngine([get_layout("cafe")], norms, 300)
+    engine = BatchEngine([get_layout("cafe")], norms, 500)
     fill_random_states(engine, rng, external=1)
     assert step_both(engine, CAFE, rng)["violated"] > 0
 

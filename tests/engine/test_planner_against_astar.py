@@ -234,3 +234,24 @@ def test_long_ways_round_under_the_clock(share: int) -> None:
     assert counts["queries"] > (7000 if share else 1200)
     assert counts["the norm matters"] > 50, counts
     assert counts["several"] > 5, counts
+
+
+def test_turns_that_come_seldom() -> None:
+    # Both norms permit a move on every 272nd turn only.
+    norms = [
+        make_norm({"id": f"x-{m}", "kind": "turn_residues", "parameters": parameters})
+        for m in (16, 17)
+        for parameters in ({"modulus": m, "residues": [0]},)
+    ]
+    place = find_place("cafe")
+    engine = BatchEngine([place.layout], norms, 1)
+    fill_queries(engine, np.random.default_rng(0))
+    row = engine.states[0]
+    row["norms"][:2], row["change_turn"], row["turn"] = (0, 1), -1, 0
+    row["present"][:], row["driver"][:], row["predicted"][:] = 0, 1, 1
+    row["present"][0], row["pos"][0] = 1, 16
+    row["goal1_kind"][0], row["goal1_cell"][0], row["leg"][0] = Goal1.PLACE, 19, 0
+    row["timer"][0] = row["holder"][0] = 0
+    world = to_naive(engine, 0, place.naive_layout, {norm.id: norm_row(norm) for norm in norms})
+    assert best_actions(world, 0, set()) == {naive.RIGHT}
+    assert engine.plan()[1][0, 0] == 1 << naive.RIGHT
