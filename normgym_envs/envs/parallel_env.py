@@ -17,17 +17,16 @@ from normgym_envs.constants import (
 )
 from normgym_envs.engine import BatchEngine
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
-from normgym_envs.engine.checks import PREDICTIONS
 from normgym_envs.envs.actions import read_actions
+from normgym_envs.envs.stream import EpisodeStream
 from normgym_envs.errors import (
     ConfigError,
     SpecError,
     StateError,
     UnknownNameError,
-    check_seed,
 )
 from normgym_envs.layouts import get_layout
-from normgym_envs.norms.library import get_norm, load_norms, num_slots
+from normgym_envs.norms.library import get_norm, load_norms
 from normgym_envs.observations import (
     OBSERVATIONS,
     flat_size,
@@ -39,7 +38,6 @@ from normgym_envs.observations import (
     text_space,
 )
 from normgym_envs.observations.text import name_slot
-from normgym_envs.protocol.episodes import draw_episode
 from normgym_envs.types import EpisodeSpec, Layout, Norm
 
 AgentDict = dict[str, Any]
@@ -133,28 +131,21 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
             UnknownNameError: no such layout, norm or observation.
             ConfigError: a number outside its range.
         """
-        self._layout = get_layout(layout) if isinstance(layout, str) else layout
-        self._norm = get_norm(norm) if isinstance(norm, str) else norm
         if observation not in OBSERVATIONS:
             raise UnknownNameError("observation", observation, OBSERVATIONS)
         if render_mode is not None:
             raise ConfigError(f"render_mode is {render_mode!r}; expected None")
-        if predict_newcomer not in PREDICTIONS:
-            raise UnknownNameError("predict_newcomer", predict_newcomer, PREDICTIONS)
-        if max_episode_steps < 1:
-            raise ConfigError(f"max_episode_steps is {max_episode_steps}; expected at least 1")
-        total = num_slots(self._norm) if num_agents_total is None else num_agents_total
-        if not 1 <= total <= MAX_SLOTS:
-            raise ConfigError(f"num_agents_total is {total}; expected 1 to {MAX_SLOTS}")
-        if not 1 <= num_learners <= total:
-            raise ConfigError(f"num_learners is {num_learners}; expected 1 to {total}")
-        if num_norm_blind < 0:
-            raise ConfigError(f"num_norm_blind is {num_norm_blind}; expected at least 0")
-        self.num_slots = total
-        self._num_norm_blind = min(num_norm_blind, total - num_learners)
+        self._stream = EpisodeStream(
+            layout,
+            norm,
+            num_agents=num_agents_total,
+            num_learners=num_learners,
+            num_norm_blind=num_norm_blind,
+            limit=max_episode_steps,
+            predict_newcomer=predict_newcomer,
+        )
+        self.num_slots = self._stream.num_slots
         self._observation = observation
-        self._limit = max_episode_steps
-        self._predict_newcomer = predict_newcomer
         self._reward_terms = reward_terms
         self._privileged = privileged
         self.render_mode = render_mode
@@ -167,7 +158,6 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
             agent: spaces.Discrete(NUM_ACTIONS) for agent in self.possible_agents
         }
         self._engine: BatchEngine | None = None
-        self._rng = np.random.default_rng()
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the agent's space; the same object every time."""
@@ -203,11 +193,8 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
             SpecError: an episode that does not fit this environment.
         """
         given = dict(options or {})
-        if seed is not None:
-            self._rng = np.random.default_rng(check_seed(seed))
-        spec = given.get("spec")
-        if spec is None:
-            spec = self._draw_spec(given)
+        self._stream.seed(seed)
+        spec = given["spec"] if "spec" in given else self._stream.draw(given)
         if spec.num_slots != self.num_slots:
             raise SpecError(
                 f"episode {spec.name!r} has {spec.num_slots} slots; expected {self.num_slots}"
@@ -297,28 +284,11 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
             raise UnknownNameError("agent", agent, table)
         return table[agent]
 
-    def _draw_spec(self, options: Mapping[str, Any]) -> EpisodeSpec:
-        if "layout" in options:
-            layout = options["layout"]
-            self._layout = get_layout(layout) if isinstance(layout, str) else layout
-        if "norm" in options:
-            norm = options["norm"]
-            self._norm = get_norm(norm) if isinstance(norm, str) else norm
-        return draw_episode(
-            self._layout,
-            self._norm,
-            int(self._rng.integers(2**63)),
-            num_agents=self.num_slots,
-            num_learners=len(self.possible_agents),
-            num_norm_blind=self._num_norm_blind,
-            limit=self._limit,
-            predict_newcomer=options.get("predict_newcomer", self._predict_newcomer),
-        )
-
     def _find_engine(self, spec: EpisodeSpec) -> BatchEngine:
         """Return an engine for an episode; the present one if it will do."""
         wanted = dict.fromkeys((*spec.norms, *spec.norms_after))
-        layout = self._layout if spec.layout == self._layout.name else get_layout(spec.layout)
+        own = self._stream.layout
+        layout = own if spec.layout == own.name else get_layout(spec.layout)
         engine = self._engine
         if (
             engine is not None
@@ -327,7 +297,8 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
             and len(engine.norms) == len(wanted)
         ):
             return engine
-        norms = [self._norm if name == self._norm.id else get_norm(name) for name in wanted]
+        norm = self._stream.norm
+        norms = [norm if name == norm.id else get_norm(name) for name in wanted]
         return BatchEngine([layout], norms, 1)
 
     def _observe(self) -> AgentDict:
