@@ -6,22 +6,20 @@ The episodes themselves are played in `playing.py`, records kept by `recordfile.
 import dataclasses
 import hashlib
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import normgym_envs
 from agents import AgentContext, AgentSource, Observation, find_agent
 from agents.planners import PlannerAgent
 from benchmarks.playing import Observe, Seat, play
+from benchmarks.progress import draw_progress
 from benchmarks.recordfile import RecordFile
 from benchmarks.records import EpisodeRecord, ErrorRecord, Record, RunConfig, make_key
 from benchmarks.suite import Group, Suite
@@ -99,7 +97,7 @@ def run(
     steps = sum(suite.specs[index].limit for group in groups for index in _list_episodes(group))
     with (
         nullcontext() if path is None else RecordFile(path, config, suite) as file,
-        _draw_progress(source.name, steps, show_progress) as on_step,
+        draw_progress(source.name, steps, show_progress) as on_step,
     ):
         wanted = {suite.specs[i].name for group in groups for i in _list_episodes(group)}
         records: dict[str, Record] = {
@@ -305,15 +303,3 @@ def make_stream(seed: int, token: str) -> np.random.Generator:
     """
     digest = hashlib.sha256(f"agent {seed} {token}".encode()).digest()
     return np.random.default_rng(int.from_bytes(digest[:16], "big"))
-
-
-@contextmanager
-def _draw_progress(name: str, steps: int, is_wanted: bool) -> Iterator[Callable[[int], None]]:
-    """Give a function to report steps to; draws only on a terminal."""
-    if not is_wanted or not sys.stderr.isatty():
-        yield lambda number: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(name, total=steps)
-        yield lambda number: progress.advance(task, number)
