@@ -100,7 +100,8 @@ def print_tables(tables: Sequence[Table], console: Console) -> None:
             shown.add_column(name, justify="right", no_wrap=True)
         for row in table.rows:
             shown.add_row(*row)
-        console.print(shown, markup=False)
+        # a narrow terminal breaks lines; cutting them off would lose numbers
+        console.print(shown, width=max(console.width, WIDTH), crop=False, markup=False)
 
 
 def to_markdown(table: Table) -> str:
