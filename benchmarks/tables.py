@@ -90,6 +90,8 @@ def _tabulate_secondary(title: str, cells: dict[str, dict[str, Cell]], column: s
 
 def print_tables(tables: Sequence[Table], console: Console) -> None:
     """Show tables on a terminal."""
+    # a narrow terminal breaks lines; cutting them off would lose numbers
+    console.width = max(console.width, WIDTH)
     for table in tables:
         shown = RichTable(
             title=table.title, caption=table.note, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
@@ -100,8 +102,7 @@ def print_tables(tables: Sequence[Table], console: Console) -> None:
             shown.add_column(name, justify="right", no_wrap=True)
         for row in table.rows:
             shown.add_row(*row)
-        # a narrow terminal breaks lines; cutting them off would lose numbers
-        console.print(shown, width=max(console.width, WIDTH), crop=False, markup=False)
+        console.print(shown, crop=False, markup=False)
 
 
 def to_markdown(table: Table) -> str:
