@@ -36,12 +36,15 @@ from naive_world import (
     NaiveSlot,
     NaiveWorld,
     Row,
+    choose,
+    draw,
     load_map,
     load_norms,
     make_layout,
     neighbour,
     neighbours,
     queue_path,
+    splitmix64,
     violates,
 )
 
@@ -88,32 +91,10 @@ __all__ = [
     "violates",
 ]
 
-MASK = 2**64 - 1
 KEEP, PLACEMENT, CHAIN = 1, 2, 3  # streams of random draws
 ROUND = 1000  # added to a draw's index for every new resolution of the same step
 COUNTER_TURNS, PLACE_TURNS = 4, 3  # turns of service
 STEP_REWARD, GOAL_REWARD, COLLISION_REWARD, SANCTION_REWARD = -0.1, 10.0, -5.0, -20.0
-
-
-def splitmix64(x: int) -> int:
-    """Return the SplitMix64 hash of a 64-bit number."""
-    x = (x + 0x9E3779B97F4A7C15) & MASK
-    z = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return z ^ (z >> 31)
-
-
-def draw(seed: int, turn: int, stream: int, index: int) -> int:
-    """Return the 64 random bits of one event of an episode."""
-    bits = splitmix64(seed & MASK)
-    for number in (turn, stream, index):
-        bits = splitmix64((bits + number) & MASK)
-    return bits
-
-
-def choose(world: NaiveWorld, stream: int, index: int, number: int) -> int:
-    """Return a uniform choice among `number` options, in [0, number)."""
-    return ((draw(world.seed, world.turn, stream, index) >> 32) * number) >> 32
 
 
 class Resolution(NamedTuple):
@@ -247,6 +228,7 @@ def appear(world: NaiveWorld, slot: int) -> None:
     person.leg = int(entry["leg"])
     person.holder = bool(entry["holder"]) and not world.released
     person.timer = person.streak = person.courtesy = 0
+    person.came_from = -1
     person.visited = world.layout.zones[person.pos] == "Q"
     person.action = -1
     person.auto = False
@@ -319,6 +301,7 @@ def pursue_goals(world: NaiveWorld, slot: int) -> None:
     person.timer = person.timer + 1 if there else 0
     if person.timer == (COUNTER_TURNS if person.goal1_kind == COUNTER else PLACE_TURNS):
         person.leg, person.timer, person.goals = 1, 0, 1
+        person.came_from = -1
 
 
 def step(world: NaiveWorld, actions: Mapping[int, int], shared: bool = True) -> list[float]:
@@ -368,6 +351,10 @@ def step(world: NaiveWorld, actions: Mapping[int, int], shared: bool = True) -> 
         person.prev, person.pos = person.pos, result.cells[slot]
         person.streak = person.streak + 1 if person.own_move else 0
         person.visited = person.visited or world.layout.zones[person.pos] == "Q"
+        if person.own_move:
+            person.came_from = person.prev
+        elif person.displaced:
+            person.came_from = -1
         if person.own_move:
             person.courtesy = 0
         elif chosen.courtesy[slot]:

@@ -20,12 +20,14 @@ from naive_world import (
     NaiveSlot,
     NaiveWorld,
     Row,
+    choose,
     forbids,
     neighbour,
     violates,
 )
 
 COLLISION_STEPS = 50  # cost of entering a cell where another is expected, in steps
+HESITATION = 4  # stream of random draws; index: the cell on which the person stands
 PATIENCE = 2  # courteous waits after which a person on its way out pushes
 
 Node = tuple[int, int, int, bool]
@@ -237,8 +239,12 @@ def plan(world: NaiveWorld, shared: bool = False, external: bool = False) -> Pla
             action = min(options)
             if action != WAIT and neighbour(person.pos, action) in occupied:
                 courteous = person.leg == 0 or person.courtesy < PATIENCE
-            if courteous:
-                options, action = {WAIT}, WAIT
+                if courteous:
+                    options, action = {WAIT}, WAIT
+            elif action != WAIT and neighbour(person.pos, action) == person.came_from:
+                # hesitate to walk straight back
+                if choose(world, HESITATION, person.pos, 2) == 0:
+                    options, action = options | {WAIT}, WAIT
         actions.append(action)
         ties.append(options)
         courtesy.append(courteous)

@@ -23,6 +23,7 @@ TEST_PHASES = ("seen", "unseen")
 RUNNING, TERMINATED, TRUNCATED = range(3)
 ABOUT_OTHERS = ("zone_capacity", "zone_single_group", "seat_order")  # dropped when relaxed
 
+MASK = 2**64 - 1
 Row = dict[str, Any]
 """A norm as its TOML row gives it."""
 
@@ -122,6 +123,7 @@ class NaiveSlot:
     arrival: int = 0  # turn at which that person was or is due
     pos: int = -1
     prev: int = -1  # cell before the last step
+    came_from: int = -1  # cell left by the last own move; -1 when nothing keeps from going there
     group: int = 0
     goal1_kind: int = PLACE
     goal1_cell: int = -1
@@ -178,6 +180,27 @@ class NaiveWorld:
     def others(self, slot: int) -> list[NaiveSlot]:
         """Return the present persons except the one in `slot`."""
         return [other for i, other in enumerate(self.slots) if other.present and i != slot]
+
+
+def splitmix64(x: int) -> int:
+    """Return the SplitMix64 hash of a 64-bit number."""
+    x = (x + 0x9E3779B97F4A7C15) & MASK
+    z = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def draw(seed: int, turn: int, stream: int, index: int) -> int:
+    """Return the 64 random bits of one event of an episode."""
+    bits = splitmix64(seed & MASK)
+    for number in (turn, stream, index):
+        bits = splitmix64((bits + number) & MASK)
+    return bits
+
+
+def choose(world: NaiveWorld, stream: int, index: int, number: int) -> int:
+    """Return a uniform choice among `number` options, in [0, number)."""
+    return ((draw(world.seed, world.turn, stream, index) >> 32) * number) >> 32
 
 
 def queue_path(layout: NaiveLayout, parameters: Row) -> list[int]:

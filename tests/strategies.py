@@ -15,6 +15,7 @@ from normgym_envs.types import RecordArray
 PERSON_FIELDS = (
     "pos",
     "prev",
+    "came_from",
     "group",
     "goal1_kind",
     "goal1_cell",
@@ -91,6 +92,8 @@ def fill_random_states(
             cells = cells[near[: max(2 * num_slots, 12)]]
         row["pos"][slots] = rng.choice(cells, num_slots, replace=False)
         row["prev"][slots] = row["pos"][slots]
+        beside = packed["neighbour"][row["pos"][slots], rng.integers(5, size=num_slots)]
+        row["came_from"][slots] = np.where(rng.random(num_slots) < 0.3, beside, -1)
         row["group"][slots] = rng.integers(3, size=num_slots)
         kinds = rng.integers(4, size=num_slots)
         if queues:

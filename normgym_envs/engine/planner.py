@@ -8,7 +8,7 @@ import numpy as np
 
 from normgym_envs.engine.boards import add_bit, clear_board, has_bit, locate, remove_bit
 from normgym_envs.engine.search import find_ties, norm_followed
-from normgym_envs.kernels import njit
+from normgym_envs.kernels import draw, njit, uniform
 from normgym_envs.norms.kinds import (
     VISIT_FIRST,
     binds,
@@ -26,6 +26,8 @@ _EXTERNAL, _NORM_BLIND = 0, 2  # constants.Driver
 _COUNTER, _PLACE, _ANY_CHAIR = 0, 1, 2  # constants.Goal1
 _ZONE_R = 2  # constants.Zone
 _PATIENCE = 2  # constants.COURTESY_PATIENCE
+
+HESITATE_STREAM = 4  # whether a person hesitates to walk back; index: the cell it stands on
 
 
 @njit
@@ -92,11 +94,17 @@ def plan_row(
         remove_bit(board, pad["aim"][slot])
         ties = choose_ties(row, layout, placed, masks, pad, slot, blind)
         action = lowest_action(ties)
-        if action != _WAIT and has_bit(board, layout["neighbour"][row["pos"][slot], action]):
+        target = layout["neighbour"][row["pos"][slot], action]
+        if action != _WAIT and has_bit(board, target):
             if row["leg"][slot] == 0 or row["courtesy"][slot] < _PATIENCE:
                 action = _WAIT
                 ties = _WAIT_ONLY
                 pad["wait_courtesy"][slot] = True
+        elif action != _WAIT and target == row["came_from"][slot]:
+            # two who keep stepping out of each other's way would do so for ever
+            if uniform(draw(row["seed"], row["turn"], HESITATE_STREAM, row["pos"][slot]), 2) == 0:
+                action = _WAIT
+                ties |= _WAIT_ONLY
         pad["chosen"][slot] = action
         pad["ties"][slot] = ties
         add_bit(board, pad["aim"][slot])

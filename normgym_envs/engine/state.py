@@ -48,6 +48,7 @@ STATE_DTYPE = np.dtype(
         ("arrival", np.int32, _N),  # turn at which the next person may appear
         ("pos", np.int16, _N),  # cell, -1 when absent
         ("prev", np.int16, _N),  # cell before the last step, -1 when absent
+        ("came_from", np.int16, _N),  # cell left by the last own move, if it may be walked back to
         ("group", np.int8, _N),  # constants.Group
         ("goal1_kind", np.int8, _N),  # constants.Goal1
         ("goal1_cell", np.int16, _N),  # cell of a PLACE goal, else -1

@@ -137,8 +137,11 @@ def move_persons(row: np.void, layout: np.void, pad: np.void) -> None:
         if row["own_move"][slot]:
             row["streak"][slot] += 1
             row["courtesy"][slot] = 0
+            row["came_from"][slot] = row["prev"][slot]
         else:
             row["streak"][slot] = 0
+            if row["displaced"][slot]:
+                row["came_from"][slot] = -1
             if pad["wait_courtesy"][slot]:
                 row["courtesy"][slot] += 1
         if layout["zones"][row["pos"][slot]] == _ZONE_Q:
@@ -169,6 +172,7 @@ def complete_goals(row: np.void, layout: np.void) -> None:
             row["goals"][slot] = 1
             row["leg"][slot] = 1
             row["timer"][slot] = 0
+            row["came_from"][slot] = -1
 
 
 @njit
@@ -253,6 +257,7 @@ def admit_person(row: np.void, layout: np.void, slot: int) -> None:
     row["is_new"][slot] = True
     row["pos"][slot] = cell
     row["prev"][slot] = cell
+    row["came_from"][slot] = -1
     row["group"][slot] = row["r_group"][slot, person]
     row["goal1_kind"][slot] = row["r_goal1_kind"][slot, person]
     row["goal1_cell"][slot] = row["r_goal1_cell"][slot, person]

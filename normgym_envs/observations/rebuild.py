@@ -76,6 +76,10 @@ class StateTracker:
         row["collided"][:count] = observation["collided"]
         row["sanctioned"][:count] = observation["sanctioned"]
         row["is_new"][:count] = is_new
+        done = (observation["goal1_done"] * present) != row["leg"][:count]
+        forget = is_new | done | (observation["displaced"] != 0)
+        kept = np.where(own_move, earlier, row["came_from"][:count])
+        row["came_from"][:count] = np.where(forget, -1, kept)
         row["leg"][:count] = observation["goal1_done"] * present
         row["timer"][:count] = observation["service"]
         row["streak"][:count] = np.where(own_move & ~is_new, row["streak"][:count] + 1, 0)

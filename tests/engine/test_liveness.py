@@ -58,15 +58,8 @@ def watch_crowds(seed: int) -> Crowd:
     return Crowd(violations, longest_wait, np.where(used, finished, TURNS).min(axis=1), longest_gap)
 
 
-FROZEN = pytest.mark.xfail(
-    strict=True,
-    reason="Algorithm 1 is deterministic: crowds can fall into a cycle in which all step back and "
-    "forth, each because the others are predicted to",
-)
-
-
 @pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(seed, marks=[pytest.mark.slow, FROZEN]) for seed in (2, 3, 5, 7))]
+    "seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (3, 5, 7, 15))]
 )
 def test_every_norm_lets_a_crowd_live(seed: int) -> None:
     crowd = watch_crowds(seed)

@@ -33,7 +33,17 @@ PUBLIC = (
 )
 """Facts of any person that everybody sees."""
 OWN = ("goal1_kind", "goal1_cell", "goal2_door")
-HIDDEN = ("streak", "visited", "courtesy", "holder", "driver", "predicted", "priority", "arrival")
+HIDDEN = (
+    "streak",
+    "visited",
+    "courtesy",
+    "came_from",
+    "holder",
+    "driver",
+    "predicted",
+    "priority",
+    "arrival",
+)
 """Facts of others that follow from history or from the episode's plan alone."""
 
 

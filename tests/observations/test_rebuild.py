@@ -23,7 +23,7 @@ def test_a_tracker_follows_streaks_visits_and_own_moves(norm: str) -> None:
         row = tracker.update(observe_symbolic(engine, 0, 0))[0]
         state = engine.states[0]
         present = state["present"] != 0
-        for name in ("pos", "prev", "group", "leg", "timer", "streak", "visited"):
+        for name in ("pos", "prev", "group", "leg", "timer", "streak", "visited", "came_from"):
             assert (row[name][present] == state[name][present]).all(), name
         assert (row["own_move"] == state["own_move"]).all()
         assert row["turn"] == state["turn"]
