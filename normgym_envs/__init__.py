@@ -1,16 +1,33 @@
 """Grid worlds whose communities follow norms that a newcomer must infer."""
 
+import gymnasium
+import pettingzoo
+
 from normgym_envs.engine import BatchEngine
-from normgym_envs.envs import NormGymParallelEnv
+from normgym_envs.envs import NormGymEnv, NormGymParallelEnv, NormGymVectorEnv
 from normgym_envs.layouts import get_layout, list_layouts
 from normgym_envs.norms import get_norm, list_norms, load_norms
 from normgym_envs.protocol import draw_episode
 
 __version__ = "0.1.0"
 
+gymnasium.register(
+    id="NormGym/Community-v0",
+    entry_point="normgym_envs.envs.gym_env:NormGymEnv",
+    vector_entry_point="normgym_envs.envs.vector_env:NormGymVectorEnv",
+)
+if hasattr(pettingzoo, "register"):  # since PettingZoo 1.26
+    pettingzoo.register(
+        "parallel",
+        "normgym/community_v0",
+        entry_point="normgym_envs.envs.parallel_env:NormGymParallelEnv",
+    )
+
 __all__ = [
     "BatchEngine",
+    "NormGymEnv",
     "NormGymParallelEnv",
+    "NormGymVectorEnv",
     "__version__",
     "draw_episode",
     "get_layout",

@@ -265,6 +265,14 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
             views.append(np.array([norm.id in ids for norm in load_norms()], np.float32))
         return np.concatenate(views)
 
+    def action_masks(self, agent: str) -> np.ndarray:
+        """Return which actions are open to an agent, (5,) bool."""
+        if self._engine is None:
+            raise StateError("action_masks was called before reset; call reset first")
+        slot = self.possible_agents.index(agent)
+        masks: np.ndarray = self._engine.action_masks()[0, slot] != 0
+        return masks
+
     def render(self) -> None:
         """Draw nothing: this version has no render mode."""
 

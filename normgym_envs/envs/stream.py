@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from normgym_envs.constants import INTERACTION_STEPS, MAX_SLOTS
-from normgym_envs.engine.batch_engine import PREDICTIONS
+from normgym_envs.engine.checks import PREDICTIONS
 from normgym_envs.errors import ConfigError, UnknownNameError, check_seed
 from normgym_envs.layouts import get_layout
 from normgym_envs.norms.library import get_norm, num_slots

@@ -1,0 +1,170 @@
+"""The Gymnasium face of the world: the newcomer's seat."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS
+from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
+from normgym_envs.envs.parallel_env import NormGymParallelEnv
+from normgym_envs.errors import check_seed
+from normgym_envs.types import Layout, Norm
+
+NEWCOMER = "newcomer"
+
+
+class NormGymEnv(gymnasium.Env[Any, np.int64]):
+    """The newcomer among planner-driven people, as a Gymnasium environment.
+
+    Description:
+        As `NormGymParallelEnv` with one learner. The newcomer's seat is refilled after its person
+        has left; turns on which nobody sits there, and turns of service, leave only WAIT open.
+
+    Observation:
+        By name. `flat`: Box of 553 / 569 / 585 float32 for 6 / 8 / 10 slots, the action mask in
+        the last five. `symbolic`: Dict of named integer arrays. `text`: Dict of text and mask.
+
+    Action:
+        Discrete(5): UP, DOWN, LEFT, RIGHT, WAIT; `info["action_mask"]` says which are open.
+
+    Reward:
+        10 for each goal completed, -0.1 a step while somebody is in the seat, -5 for moving into a
+        contested cell, -20 for a sanction.
+
+    Episode end:
+        Truncated at `max_episode_steps`; test episodes given as `options={"spec": ...}` end with
+        termination when the newcomer has left.
+
+    Arguments:
+        As `NormGymParallelEnv`, without `num_learners`.
+
+    Seeding:
+        `reset(seed=s)` starts a stream of episodes, later resets continue it. The same seed and
+        actions give the same trajectory in every environment class of this project.
+
+    Version history:
+        v0: first version.
+
+    Source: NG "NormGym" and App. "Environment Details"; docs/rules.md.
+
+    Example:
+        >>> env = NormGymEnv(norm="even-turns-only")
+        >>> observation, info = env.reset(seed=0)
+        >>> observation.shape, info["action_mask"].tolist()
+        ((553,), [0, 0, 0, 1, 1])
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - declared as a plain attribute by Gymnasium
+        "render_modes": NormGymParallelEnv.metadata["render_modes"]
+    }
+
+    def __init__(
+        self,
+        layout: str | Layout = "cafe",
+        norm: str | Norm = "forbidden-zone-q",
+        *,
+        num_agents_total: int | None = None,
+        num_norm_blind: int = 1,
+        observation: str = "flat",
+        max_episode_steps: int = INTERACTION_STEPS,
+        predict_newcomer: str = "norm_aware",
+        reward_terms: tuple[float, float, float, float] = DEFAULT_REWARD_TERMS,
+        render_mode: str | None = None,
+    ) -> None:
+        """Make an environment; arguments as in the class.
+
+        Raises:
+            UnknownNameError: no such layout, norm or observation.
+            ConfigError: a number outside its range.
+        """
+        self._world = NormGymParallelEnv(
+            layout,
+            norm,
+            num_agents_total=num_agents_total,
+            num_learners=1,
+            num_norm_blind=num_norm_blind,
+            observation=observation,
+            max_episode_steps=max_episode_steps,
+            predict_newcomer=predict_newcomer,
+            reward_terms=reward_terms,
+            render_mode=render_mode,
+        )
+        self._is_flat = observation == "flat"
+        space = self._world.observation_space(NEWCOMER)
+        if self._is_flat:
+            assert isinstance(space, spaces.Dict)
+            space = space["observation"]
+        self.observation_space = space
+        self.action_space = spaces.Discrete(NUM_ACTIONS)
+        self.render_mode = render_mode
+
+    @property
+    def num_slots(self) -> int:
+        """Population N."""
+        return self._world.num_slots
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: starts the stream of episodes, [0, 2**63]; None continues it.
+            options: as `NormGymParallelEnv.reset`.
+
+        Returns:
+            The newcomer's observation and info.
+
+        Raises:
+            SeedError: no valid seed.
+            UnknownNameError: no such layout or norm.
+            SpecError: an episode that does not fit this environment.
+        """
+        check_seed(0 if seed is None else seed)
+        super().reset(seed=seed)  # Gymnasium's generator; nothing here draws from it
+        observations, infos = self._world.reset(seed, options)
+        return self._select(observations), infos[NEWCOMER]
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Advance by one turn.
+
+        Args:
+            action: integer in [0, 5).
+
+        Returns:
+            observation, reward (reward points), terminated, truncated, info.
+
+        Raises:
+            StateError: before the first reset or after the end.
+            ActionError: no such action.
+        """
+        observations, rewards, terminations, truncations, infos = self._world.step(
+            {NEWCOMER: action}
+        )
+        return (
+            self._select(observations),
+            rewards[NEWCOMER],
+            terminations[NEWCOMER],
+            truncations[NEWCOMER],
+            infos[NEWCOMER],
+        )
+
+    def render(self) -> Any:
+        """Return or show a frame, as `render_mode` says."""
+        return self._world.render()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._world.close()
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are open, (5,) bool: what maskable learners ask for."""
+        return self._world.action_masks(NEWCOMER)
+
+    def _select(self, observations: Mapping[str, Any]) -> Any:
+        seen = observations[NEWCOMER]
+        return seen["observation"] if self._is_flat else seen
