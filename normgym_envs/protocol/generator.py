@@ -43,6 +43,9 @@ FAMILY_OF: Final = {
 }
 """Family of a generated norm. Source: NG Table A2."""
 
+SAMPLES: Final = 3
+"""Samples of random moves on which two norms have to differ, each of them."""
+
 Row = tuple[str, dict[str, Any], str]
 """Slug, parameters and sentence of a norm without its scope."""
 
@@ -124,18 +127,25 @@ def _possible(kind: str) -> tuple[Norm, ...]:
 
 
 def _drop_equivalent(kind: str, norms: list[Norm]) -> list[Norm]:
-    """Return the norms without those that come to the same as an earlier one, or to nothing."""
+    """Return the norms without those that come to the same as an earlier one, or to nothing.
+
+    Two norms count as the same when any of several samples of moves fails to tell them apart.
+    """
     layout = get_layout("cafe")
     engine = BatchEngine([layout], norms, 1)
-    moves = draw_transitions(engine, layout, KINDS[kind].num_slots)
-    verdicts = engine.judge(moves.states, moves.new_cells)
-    seen: set[bytes] = set()
+    columns = []
+    for seed in range(SAMPLES):
+        moves = draw_transitions(engine, layout, KINDS[kind].num_slots, seed)
+        verdicts = engine.judge(moves.states, moves.new_cells)
+        columns.append([np.packbits(verdicts[:, i]).tobytes() for i in range(len(norms))])
+    nothing = bytes(len(columns[0][0]))
+    seen: set[tuple[int, bytes]] = set()
     kept = []
     for index, norm in enumerate(norms):
-        column = np.packbits(verdicts[:, index]).tobytes()
-        if column in seen or not verdicts[:, index].any():
+        mine = {(seed, column[index]) for seed, column in enumerate(columns)}
+        if mine & seen or any(column == nothing for _, column in mine):
             continue
-        seen.add(column)
+        seen |= mine
         kept.append(norm)
     return kept
 
