@@ -27,6 +27,7 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
     Observation:
         By name. `flat`: Box of 553 / 569 / 585 float32 for 6 / 8 / 10 slots, the action mask in
         the last five. `symbolic`: Dict of named integer arrays. `text`: Dict of text and mask.
+        `image`: Box (132, 180, 3) uint8; needs pygame.
 
     Action:
         Discrete(5): UP, DOWN, LEFT, RIGHT, WAIT; `info["action_mask"]` says which are open.
@@ -59,7 +60,8 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - declared as a plain attribute by Gymnasium
-        "render_modes": NormGymParallelEnv.metadata["render_modes"]
+        "render_modes": NormGymParallelEnv.metadata["render_modes"],
+        "render_fps": NormGymParallelEnv.metadata["render_fps"],
     }
 
     def __init__(
@@ -74,6 +76,8 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
         predict_newcomer: str = "norm_aware",
         reward_terms: tuple[float, float, float, float] = DEFAULT_REWARD_TERMS,
         render_mode: str | None = None,
+        render_style: str = "flat",
+        render_width: int = 660,
     ) -> None:
         """Make an environment; arguments as in the class.
 
@@ -92,10 +96,12 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
             predict_newcomer=predict_newcomer,
             reward_terms=reward_terms,
             render_mode=render_mode,
+            render_style=render_style,
+            render_width=render_width,
         )
-        self._is_flat = observation == "flat"
+        self._is_plain = observation in ("flat", "image")
         space = self._world.observation_space(NEWCOMER)
-        if self._is_flat:
+        if self._is_plain:
             assert isinstance(space, spaces.Dict)
             space = space["observation"]
         self.observation_space = space
@@ -167,4 +173,4 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
 
     def _select(self, observations: Mapping[str, Any]) -> Any:
         seen = observations[NEWCOMER]
-        return seen["observation"] if self._is_flat else seen
+        return seen["observation"] if self._is_plain else seen

@@ -18,9 +18,9 @@ from normgym_envs.constants import (
 from normgym_envs.engine import BatchEngine
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
 from normgym_envs.envs.actions import read_actions
+from normgym_envs.envs.frames import RENDER_FPS, RENDER_MODES, FrameMaker
 from normgym_envs.envs.stream import EpisodeStream
 from normgym_envs.errors import (
-    ConfigError,
     SpecError,
     StateError,
     UnknownNameError,
@@ -31,7 +31,9 @@ from normgym_envs.observations import (
     OBSERVATIONS,
     flat_size,
     flat_space,
+    image_space,
     observe_flat,
+    observe_image,
     observe_symbolic,
     observe_text,
     symbolic_space,
@@ -61,7 +63,8 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
     Observation:
         By name. `flat`: Dict of `observation` (553 / 569 / 585 float32 in [-1, 1] for 6 / 8 / 10
         slots) and `action_mask` (5,) int8. `symbolic`: Dict of named integer arrays, mask inside.
-        `text`: Dict of `text` and `action_mask`.
+        `text`: Dict of `text` and `action_mask`. `image`: Dict of `observation` (132, 180, 3) uint8
+        and `action_mask`; needs pygame.
 
     Action:
         Discrete(5): UP, DOWN, LEFT, RIGHT, WAIT. A move that is not open is played as WAIT.
@@ -80,12 +83,15 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         num_agents_total: population N; by default the paper's for the norm's kind.
         num_learners: slots that are learnt, the first ones; 1 to N.
         num_norm_blind: scripted slots that ignore the norm, the last ones.
-        observation: `flat`, `symbolic` or `text`.
+        observation: `flat`, `symbolic`, `text` or `image`.
         max_episode_steps: limit of drawn episodes.
         predict_newcomer: how scripted agents foresee learnt slots, `norm_aware` or `norm_blind`.
         reward_terms: goal, step cost, collision, sanction; reward points.
         privileged: let `state()` hold the norm.
-        render_mode: None (rendering is not part of this version).
+        render_mode: `human` (a window, shown at every turn), `rgb_array`, `ansi` or None; the
+            newcomer's view, its goal marked.
+        render_style: `flat` or `isometric`.
+        render_width: pixels of a frame, a multiple of 15 from 180 to 1,320.
 
     Seeding:
         `reset(seed=s)` starts a stream of episodes; later resets without a seed continue it.
@@ -106,7 +112,8 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "normgym_community_v0",
-        "render_modes": [],
+        "render_modes": list(RENDER_MODES),
+        "render_fps": RENDER_FPS,
         "is_parallelizable": True,
     }
 
@@ -124,6 +131,8 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         reward_terms: tuple[float, float, float, float] = DEFAULT_REWARD_TERMS,
         privileged: bool = False,
         render_mode: str | None = None,
+        render_style: str = "flat",
+        render_width: int = 660,
     ) -> None:
         """Make an environment; arguments as in the class.
 
@@ -133,8 +142,7 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         """
         if observation not in OBSERVATIONS:
             raise UnknownNameError("observation", observation, OBSERVATIONS)
-        if render_mode is not None:
-            raise ConfigError(f"render_mode is {render_mode!r}; expected None")
+        self._frames = FrameMaker(render_mode, render_style, render_width)
         self._stream = EpisodeStream(
             layout,
             norm,
@@ -208,6 +216,7 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         engine.load(0, spec, reward_terms=self._reward_terms, drivers=drivers)
         self._engine = engine
         self.agents = list(self.possible_agents)
+        self._show()
         return self._observe(), self._infos()
 
     def step(
@@ -240,6 +249,7 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         observations, infos = self._observe(), self._infos()
         if ending != Ending.RUNNING:
             self.agents = []
+        self._show()
         return observations, rewards, terminations, truncations, infos
 
     def state(self) -> np.ndarray:
@@ -273,16 +283,36 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         masks: np.ndarray = self._engine.action_masks()[0, slot] != 0
         return masks
 
-    def render(self) -> None:
-        """Draw nothing: this version has no render mode."""
+    def render(self) -> Any:
+        """Return or show a frame of the present state.
+
+        Returns:
+            (H, W, 3) uint8 for `rgb_array`, str for `ansi`, None for `human`.
+
+        Raises:
+            StateError: before the first reset.
+            ConfigError: there is no render mode, or no display for a window.
+            MissingExtraError: pygame is missing.
+        """
+        if self._engine is None:
+            raise StateError("render was called before reset; call reset first")
+        return self._frames.make(self._engine)
 
     def close(self) -> None:
-        """Release nothing; the environment can be reset again."""
+        """Close the window, if there is one; the environment can be reset again."""
+        self._frames.close()
+
+    def _show(self) -> None:
+        """Show the present state when there is a window for it."""
+        if self.render_mode == "human":
+            self.render()
 
     def _make_space(self) -> spaces.Space[Any]:
         mask = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
         if self._observation == "flat":
             return spaces.Dict({"observation": flat_space(self.num_slots), "action_mask": mask})
+        if self._observation == "image":
+            return spaces.Dict({"observation": image_space(), "action_mask": mask})
         if self._observation == "text":
             return spaces.Dict({"text": text_space(), "action_mask": mask})
         return symbolic_space(self.num_slots)
@@ -317,6 +347,11 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         assert self._engine is not None
         if self._observation == "symbolic":
             return observe_symbolic(self._engine, 0, slot)
+        if self._observation == "image":
+            return {
+                "observation": observe_image(self._engine, slot)[0],
+                "action_mask": self._engine.action_masks()[0, slot],
+            }
         if self._observation == "text":
             return {
                 "text": observe_text(self._engine, 0, slot),

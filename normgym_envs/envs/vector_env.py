@@ -13,11 +13,19 @@ from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS, Driver, Endin
 from normgym_envs.engine import BatchEngine
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
 from normgym_envs.envs.stream import EpisodeStream
-from normgym_envs.errors import ActionError, ConfigError, StateError
+from normgym_envs.errors import ActionError, ConfigError, StateError, UnknownNameError
 from normgym_envs.norms.library import num_slots
-from normgym_envs.observations import flat_size, flat_space, observe_flat
+from normgym_envs.observations import (
+    flat_size,
+    flat_space,
+    image_space,
+    observe_flat,
+    observe_image,
+)
 from normgym_envs.types import Layout, Norm
 
+ARRAYS = ("flat", "image")
+"""Observations that come as one array for all rows."""
 INFO_FIELDS = ("person", "present", "auto", "goals", "collided", "sanctioned")
 """Numbers of an info, one entry a row."""
 
@@ -31,7 +39,8 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
         same population.
 
     Observation:
-        (B, 553 / 569 / 585) float32, the action mask in the last five entries.
+        `flat`: (B, 553 / 569 / 585) float32, the action mask in the last five entries. `image`:
+        (B, 132, 180, 3) uint8; needs pygame; masks are in `info["action_mask"]`.
 
     Action:
         (B,) integers in [0, 5).
@@ -63,6 +72,7 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
         *,
         num_agents_total: int | None = None,
         num_norm_blind: int = 1,
+        observation: str = "flat",
         max_episode_steps: int = INTERACTION_STEPS,
         predict_newcomer: str = "norm_aware",
         reward_terms: tuple[float, float, float, float] = DEFAULT_REWARD_TERMS,
@@ -76,19 +86,22 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
             norm: norm or its id, or several.
             num_agents_total: population; by default the paper's for the norms' kind.
             num_norm_blind: scripted slots that ignore the norm.
+            observation: `flat` or `image`.
             max_episode_steps: limit.
             predict_newcomer: how others foresee the newcomer.
             reward_terms: goal, step cost, collision, sanction; reward points.
             render_mode: None.
 
         Raises:
-            UnknownNameError: no such layout or norm.
+            UnknownNameError: no such layout, norm or observation.
             ConfigError: a number outside its range, or norms with different populations.
         """
         if num_envs < 1:
             raise ConfigError(f"num_envs is {num_envs}; expected at least 1")
         if render_mode is not None:
             raise ConfigError(f"render_mode is {render_mode!r}; expected None")
+        if observation not in ARRAYS:
+            raise UnknownNameError("observation of a batch", observation, ARRAYS)
         norms = [norm] if isinstance(norm, str | Norm) else list(norm)
         if not norms:
             raise ConfigError("norm is an empty list; expected at least one norm")
@@ -113,7 +126,10 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
         self._reward_terms = reward_terms
         used = {stream.norm.id: stream.norm for stream in self._streams}
         self._engine = BatchEngine([self._streams[0].layout], list(used.values()), num_envs)
-        self.single_observation_space = flat_space(self.num_slots)
+        self._is_image = observation == "image"
+        self.single_observation_space = (
+            image_space() if self._is_image else flat_space(self.num_slots)
+        )
         self.single_action_space = spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -129,7 +145,7 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
         *,
         seed: int | Sequence[int | None] | None = None,
         options: Mapping[str, Any] | None = None,
-    ) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
+    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
         """Begin an episode in every row.
 
         Args:
@@ -137,7 +153,7 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
             options: `predict_newcomer`; anything else is left to wrappers.
 
         Returns:
-            (B, size) float32 observations and infos.
+            observations (B, ...) and infos.
 
         Raises:
             SeedError: no valid seed.
@@ -161,7 +177,7 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
     def step(
         self, actions: npt.NDArray[np.integer[Any]]
     ) -> tuple[
-        npt.NDArray[np.float32],
+        npt.NDArray[Any],
         npt.NDArray[np.float64],
         npt.NDArray[np.bool_],
         npt.NDArray[np.bool_],
@@ -173,7 +189,7 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
             actions: (B,) integers in [0, 5).
 
         Returns:
-            observations (B, size) float32, rewards (B,) float64, terminations (B,) bool,
+            observations (B, ...), rewards (B,) float64, terminations (B,) bool,
             truncations (B,) bool, infos.
 
         Raises:
@@ -219,7 +235,9 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
         drivers = (int(Driver.EXTERNAL), *spec.drivers[1:])
         self._engine.load(row, spec, reward_terms=self._reward_terms, drivers=drivers)
 
-    def _observe(self) -> npt.NDArray[np.float32]:
+    def _observe(self) -> npt.NDArray[Any]:
+        if self._is_image:
+            return observe_image(self._engine, 0)
         out = np.empty((self.num_envs, flat_size(self.num_slots)), np.float32)
         return observe_flat(self._engine, 0, self.num_slots, out)
 

@@ -17,7 +17,15 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-COMPILED_PACKAGES = ("kernels", "norms", "engine", "observations", "mechanisms", "market")
+COMPILED_PACKAGES = (
+    "kernels",
+    "norms",
+    "engine",
+    "rendering",
+    "observations",
+    "mechanisms",
+    "market",
+)
 """Sub-packages of `normgym_envs` whose functions are compiled."""
 
 

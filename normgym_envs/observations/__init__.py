@@ -1,10 +1,11 @@
-"""What agents see: the flat vector, the symbolic dict and the text, of the same public facts."""
+"""What agents see of the same public facts: flat vector, symbolic dict, text, picture."""
 
 from normgym_envs.observations.flat import flat_size, flat_space, observe_flat
+from normgym_envs.observations.image import image_space, observe_image
 from normgym_envs.observations.symbolic import Symbolic, observe_symbolic, symbolic_space
 from normgym_envs.observations.text import observe_text, text_space
 
-OBSERVATIONS = ("flat", "symbolic", "text")
+OBSERVATIONS = ("flat", "symbolic", "text", "image")
 """Observations by name."""
 
 __all__ = [
@@ -12,7 +13,9 @@ __all__ = [
     "Symbolic",
     "flat_size",
     "flat_space",
+    "image_space",
     "observe_flat",
+    "observe_image",
     "observe_symbolic",
     "observe_text",
     "symbolic_space",
