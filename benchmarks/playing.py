@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -111,11 +111,28 @@ class Seat:
         return ErrorRecord(**self.key, turn=self.turn, error=self.error)
 
 
+class Watch(Protocol):
+    """Looks on while episodes are played, e.g. to write traces (`benchmarks.replay`)."""
+
+    def begin(self, engine: BatchEngine, row: int, seat: Seat) -> None:
+        """Learn that an episode has been loaded into a row."""
+        ...
+
+    def turn(self, engine: BatchEngine, row: int, seat: Seat) -> None:
+        """Learn that a step has been played in a row."""
+        ...
+
+    def end(self, seat: Seat) -> None:
+        """Learn that an episode has ended or been broken off; its beliefs are complete."""
+        ...
+
+
 def play(
     engine: BatchEngine,
     seats: Sequence[Seat],
     observe: Observe,
     on_step: Callable[[int], None],
+    watch: Watch | None = None,
 ) -> Iterator[Record]:
     """Play episodes side by side and yield each one's record as it ends.
 
@@ -124,6 +141,7 @@ def play(
         seats: one for each row.
         observe: what an agent may see of a row.
         on_step: told how many steps have just been played or have become needless.
+        watch: looks on.
 
     Yields:
         Records, in the order of ending and by row within a step.
@@ -134,6 +152,8 @@ def play(
     for row, seat in enumerate(seats):
         engine.load(row, seat.spec, drivers=(seat.driver, *seat.spec.drivers[1:]))
         seat.begin()
+        if watch is not None:
+            watch.begin(engine, row, seat)
     recorder = TraceRecorder(engine)
     running = list(range(len(seats)))
     while running:
@@ -143,18 +163,26 @@ def play(
             if seats[row].agent is not None and not seats[row].error:
                 actions[row, 0] = _decide(engine, row, seats[row], observe, bool(is_asked[row]))
         for row in [row for row in running if seats[row].error]:
+            if watch is not None:
+                watch.end(seats[row])
             yield _drop(engine, row, seats[row], on_step)
             running.remove(row)
         if not running:
             return
         engine.step(actions)
         recorder.record()
+        if watch is not None:
+            for row in running:
+                watch.turn(engine, row, seats[row])
         on_step(len(running))
         endings = engine.states["ending"]
         for row in [row for row in running if endings[row] != Ending.RUNNING]:
             running.remove(row)
             on_step(seats[row].spec.limit - int(engine.states["turn"][row]))
-            yield _finish(engine, row, seats[row], observe, recorder)
+            record = _finish(engine, row, seats[row], observe, recorder)
+            if watch is not None:
+                watch.end(seats[row])
+            yield record
 
 
 def _decide(engine: BatchEngine, row: int, seat: Seat, observe: Observe, is_asked: bool) -> int:

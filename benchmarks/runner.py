@@ -18,7 +18,7 @@ import numpy as np
 import normgym_envs
 from agents import AgentContext, AgentSource, Observation, find_agent
 from agents.planners import PlannerAgent
-from benchmarks.playing import Observe, Seat, play
+from benchmarks.playing import Observe, Seat, Watch, play
 from benchmarks.progress import draw_progress
 from benchmarks.recordfile import RecordFile
 from benchmarks.records import EpisodeRecord, ErrorRecord, Record, RunConfig, make_key
@@ -65,6 +65,7 @@ def run(
     max_rows: int = 256,
     show_progress: bool = False,
     observe: Observe | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     """Play a suite with an agent, or what is left of it.
 
@@ -82,6 +83,7 @@ def run(
         max_rows: most episodes played side by side; changes no record.
         show_progress: draw a bar on standard error if that is a terminal.
         observe: what an agent may see of a row; None for the symbolic observation.
+        watch: looks on while episodes are played.
 
     Raises:
         UnknownNameError: no such agent, norm, family or condition.
@@ -93,7 +95,7 @@ def run(
     groups = select_groups(suite, norms, families, condition)
     config = make_config(source, suite, check_seed(seed))
     path = None if folder is None else folder / f"{make_slug(source.name)}.jsonl"
-    job = _Job(source, suite, config, observe or observe_newcomer, max_rows)
+    job = _Job(source, suite, config, observe or observe_newcomer, max_rows, watch)
     steps = sum(suite.specs[index].limit for group in groups for index in _list_episodes(group))
     with (
         nullcontext() if path is None else RecordFile(path, config, suite) as file,
@@ -224,6 +226,7 @@ class _Job:
     config: RunConfig
     observe: Observe
     max_rows: int
+    watch: Watch | None = None
 
     def play_groups(
         self,
@@ -267,7 +270,7 @@ class _Job:
         for start in range(0, len(seats), self.max_rows):
             batch = seats[start : start + self.max_rows]
             engine = BatchEngine(self.suite.layouts(), self.suite.norms, len(batch))
-            yield from play(engine, batch, self.observe, on_step)
+            yield from play(engine, batch, self.observe, on_step, self.watch)
 
     def _make_seat(self, group: Group, index: int, interaction: Record | None) -> Seat:
         """Return one episode with a new instance of the agent."""

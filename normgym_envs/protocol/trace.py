@@ -1,12 +1,13 @@
 """What happened in an episode, step by step, as arrays; `metrics.py` measures it."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from normgym_envs.engine import BatchEngine
-from normgym_envs.types import BoolArray
+from normgym_envs.types import BoolArray, RecordArray
 
 
 class EpisodeTrace(NamedTuple):
@@ -24,7 +25,8 @@ class EpisodeTrace(NamedTuple):
     reward: npt.NDArray[np.float32]  # (T, N), reward points
 
 
-_COPIED = ("action", "auto", "collided", "displaced", "violated", "sanctioned", "goals", "reward")
+COPIED = ("action", "auto", "collided", "displaced", "violated", "sanctioned", "goals", "reward")
+"""Fields of the state that a trace takes over."""
 
 
 class TraceRecorder:
@@ -45,19 +47,14 @@ class TraceRecorder:
             engine: read after every step.
         """
         self._engine = engine
-        self._neighbour = engine.tables[0]["neighbour"]  # (L, cells, actions)
         self._present = [engine.states["present"].astype(bool)]
         self._steps: list[dict[str, npt.NDArray[np.generic]]] = []
 
     def record(self) -> None:
         """Note what the last step did; call once after every `engine.step`."""
         states = self._engine.states
-        step = {name: states[name].copy() for name in _COPIED}
-        prev = np.maximum(states["prev"], 0)
-        # a person that has just appeared has action -1, but it took no part in the step
-        action = np.maximum(states["action"], 0)
-        target = self._neighbour[states["layout"][:, None], prev, action]
-        step["waited"] = target == prev
+        step = {name: states[name].copy() for name in COPIED}
+        step["waited"] = find_waits(states, self._engine.tables[0])
         self._steps.append(step)
         self._present.append(states["present"].astype(bool))
 
@@ -71,18 +68,46 @@ class TraceRecorder:
         slots = int(self._engine.states["num_slots"][row])
         columns = {
             name: np.array([step[name][row, :slots] for step in self._steps[:turns]])
-            for name in (*_COPIED, "waited")
+            for name in (*COPIED, "waited")
         }
         present = np.array([held[row, :slots] for held in self._present[: turns + 1]])
-        acted = present[:-1]
-        return EpisodeTrace(
-            present=present,
-            action=columns["action"].astype(np.int8),
-            reward=columns["reward"].astype(np.float32),
-            goals=columns["goals"].astype(np.int8),
-            **{
-                name: columns[name].astype(bool) & acted
-                for name in ("waited", "collided", "displaced", "violated", "sanctioned")
-            },
-            auto=columns["auto"].astype(bool) | ~acted,
-        )
+        return make_trace(present, columns)
+
+
+def find_waits(states: RecordArray, layouts: RecordArray) -> BoolArray:
+    """Return whose last action aimed at its own cell: WAIT or a blocked move.
+
+    Args:
+        states: (B,) STATE_DTYPE, just after a step.
+        layouts: (L,) LAYOUT_DTYPE.
+
+    Returns:
+        (B, 10) bool; without meaning for slots that were empty in the step.
+    """
+    prev = np.maximum(states["prev"], 0)
+    # a person that has just appeared has action -1, but it took no part in the step
+    action = np.maximum(states["action"], 0)
+    target = layouts["neighbour"][states["layout"][:, None], prev, action]
+    waits: BoolArray = target == prev
+    return waits
+
+
+def make_trace(present: BoolArray, columns: Mapping[str, npt.NDArray[np.generic]]) -> EpisodeTrace:
+    """Return a trace from what the states after each step held.
+
+    Args:
+        present: (T + 1, N), as in `EpisodeTrace`.
+        columns: `COPIED` and "waited", (T, N) each; slots that were empty in a step are cleared.
+    """
+    acted = present[:-1]
+    return EpisodeTrace(
+        present=present,
+        action=columns["action"].astype(np.int8),
+        reward=columns["reward"].astype(np.float32),
+        goals=columns["goals"].astype(np.int8),
+        **{
+            name: columns[name].astype(bool) & acted
+            for name in ("waited", "collided", "displaced", "violated", "sanctioned")
+        },
+        auto=columns["auto"].astype(bool) | ~acted,
+    )
