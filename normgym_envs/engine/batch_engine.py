@@ -10,14 +10,13 @@ from normgym_envs.constants import (
     MAX_SLOTS,
     NUM_ACTIONS,
     TEST_PHASES,
-    Driver,
     Ending,
     Goal1,
 )
-from normgym_envs.engine.checks import PREDICTIONS, check_drivers, check_spec
-from normgym_envs.engine.state import ROSTER_FIELDS, SCRATCH_DTYPE, allocate_states
+from normgym_envs.engine.checks import PREDICTIONS, check_drivers, check_frame, check_persons
+from normgym_envs.engine.loading import are_valid, begin_row
+from normgym_envs.engine.state import SCRATCH_DTYPE, allocate_states
 from normgym_envs.engine.step import (
-    begin_rows,
     judge_transitions,
     plan_rows,
     step_rows,
@@ -88,6 +87,8 @@ class BatchEngine:
         self._pads = np.zeros(1, SCRATCH_DTYPE)
         self.states: RecordArray = allocate_states(num_rows)
         self.states["ending"] = Ending.TRUNCATED  # nothing runs before `load`
+        self._blank = allocate_states(1)[0]
+        self._enterable = np.ascontiguousarray(self._tables.layouts["enterable"])
 
     @property
     def num_rows(self) -> int:
@@ -123,56 +124,58 @@ class BatchEngine:
             raise ConfigError(f"row is {row}; expected 0 to {self.num_rows - 1}")
         if len(reward_terms) != 4 or not all(0 <= term < np.inf for term in reward_terms):
             raise ConfigError(f"reward_terms is {reward_terms}; expected four numbers >= 0")
-        check_spec(spec)
-        chosen = tuple(spec.drivers if drivers is None else drivers)
-        check_drivers(chosen, spec.num_slots, f"episode {spec.name!r}: ")
+        check_frame(spec)
+        chosen = spec.drivers if drivers is None else drivers
+        if drivers is not None:
+            check_drivers(chosen, spec.num_slots, f"episode {spec.name!r}: ")
         layout_index = self._layout_index.get(spec.layout)
         if layout_index is None:
             raise UnknownNameError("layout", spec.layout, self._layout_index)
-        layout = self.layouts[layout_index]
-        enterable = self._tables.layouts["enterable"][layout_index] != 0
-        places = spec.persons["goal1_cell"][spec.persons["goal1_kind"] == Goal1.PLACE]
-        for what, cells in (("starts on", spec.persons["start"]), ("goes to", places)):
-            if not enterable[cells].all():
-                raise SpecError(
-                    f"episode {spec.name!r}: a person {what} cell "
-                    f"{int(cells[~enterable[cells]][0])}, which nobody can enter on layout "
-                    f"{layout.name!r}"
-                )
+        persons = np.ascontiguousarray(spec.persons)
+        enterable = self._enterable[layout_index]
+        if not are_valid(persons, enterable):
+            check_persons(spec)
+            self._check_cells(spec, enterable)
         if len(believed) > MAX_NORMS:
             raise SpecError(f"{len(believed)} believed norms; expected at most {MAX_NORMS}")
-        num_slots = spec.num_slots
-        state = allocate_states(1)
-        state["seed"] = np.uint64(spec.seed)
+        norms, after, belief = (
+            self._find_norms(names) for names in (spec.norms, spec.norms_after, believed)
+        )
+        self.states[row] = self._blank
+        state = self.states[row]
+        state["seed"] = spec.seed
         state["limit"] = spec.limit
         state["layout"] = layout_index
-        state["num_slots"] = num_slots
+        state["num_slots"] = num_slots = spec.num_slots
         state["is_test"] = spec.phase in TEST_PHASES
-        state["holding"] = spec.persons["holder"].any()
         state["change_turn"] = spec.change_turn
-        for field, names in (
-            ("norms", spec.norms),
-            ("norms_after", spec.norms_after),
-            ("believed", believed),
-        ):
-            for place, name in enumerate(names):
-                if name not in self._norm_index:
-                    raise UnknownNameError("norm", name, self._norm_index)
-                state[field][0, place] = self._norm_index[name]
+        state["norms"][: len(norms)] = norms
+        state["norms_after"][: len(after)] = after
+        state["believed"][: len(belief)] = belief
         state["reward_terms"] = reward_terms
-        state["driver"][0, :num_slots] = chosen
-        foreseen = PREDICTIONS[spec.predict_newcomer]
-        state["predicted"][0, :num_slots] = [
-            foreseen if driver == Driver.EXTERNAL else driver for driver in chosen
-        ]
-        state["priority"][0, list(spec.priority)] = np.arange(num_slots)
-        num_persons = spec.persons.shape[1]
-        state["num_persons"][0, :num_slots] = num_persons
-        for name in ROSTER_FIELDS:
-            state["r_" + name][0, :num_slots, :num_persons] = spec.persons[name]
-        state["arrival"][0, :num_slots] = spec.persons["delay"][:, 0]
-        begin_rows(state, self._tables.layouts)
-        self.states[row] = state[0]
+        state["driver"][:num_slots] = chosen
+        foreseen = int(PREDICTIONS[spec.predict_newcomer])
+        state["predicted"][:num_slots] = [driver or foreseen for driver in chosen]
+        state["priority"][list(spec.priority)] = range(num_slots)
+        begin_row(self.states, row, self._tables.layouts, persons)
+
+    def _find_norms(self, names: Sequence[str]) -> list[int]:
+        """Return the indices of norms by their ids."""
+        for name in names:
+            if name not in self._norm_index:
+                raise UnknownNameError("norm", name, self._norm_index)
+        return [self._norm_index[name] for name in names]
+
+    def _check_cells(self, spec: EpisodeSpec, enterable: npt.NDArray[np.uint8]) -> None:
+        """Refuse persons who would start or stay where nobody can enter."""
+        places = spec.persons["goal1_cell"][spec.persons["goal1_kind"] == Goal1.PLACE]
+        for what, cells in (("starts on", spec.persons["start"]), ("goes to", places)):
+            wrong = enterable[cells] == 0
+            if wrong.any():
+                raise SpecError(
+                    f"episode {spec.name!r}: a person {what} cell {int(cells[wrong][0])}, which "
+                    f"nobody can enter on layout {spec.layout!r}"
+                )
 
     def step(self, actions: npt.NDArray[np.integer]) -> None:
         """Advance every running row by one turn.
@@ -184,6 +187,14 @@ class BatchEngine:
             ActionError: wrong type, shape or range.
         """
         actions = self.check_actions(actions)
+        self.advance(actions)
+
+    def advance(self, actions: npt.NDArray[np.int8]) -> None:
+        """Advance every running row by one turn; for callers that have checked the actions.
+
+        Args:
+            actions: (B, 10) int8 in [0, 5), C-contiguous.
+        """
         tables = self._tables
         step_rows(self.states, tables.layouts, tables.norms, tables.masks, actions, self._pads)
 

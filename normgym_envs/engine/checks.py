@@ -18,6 +18,7 @@ from normgym_envs.types import PERSON_DTYPE, EpisodeSpec
 
 PREDICTIONS = {"norm_aware": Driver.NORM_AWARE, "norm_blind": Driver.NORM_BLIND}
 
+_DRIVERS = frozenset(int(driver) for driver in Driver)
 _MAX_TURN = 2**30
 _PERSON_RANGES = {
     "start": NUM_CELLS - 1,
@@ -32,6 +33,16 @@ _PERSON_RANGES = {
 
 def check_spec(spec: EpisodeSpec) -> None:
     """Refuse an episode that no engine could start from.
+
+    Raises:
+        SpecError: naming the field and what was expected.
+    """
+    check_frame(spec)
+    check_persons(spec)
+
+
+def check_frame(spec: EpisodeSpec) -> None:
+    """Refuse an episode that no engine could start from, whoever its persons are.
 
     Raises:
         SpecError: naming the field and what was expected.
@@ -61,14 +72,23 @@ def check_spec(spec: EpisodeSpec) -> None:
         raise SpecError(
             f"{where}change_turn is {spec.change_turn}; expected a turn up to {_MAX_TURN}, -1 never"
         )
-    if (spec.persons["delay"][:, 1:] < 1).any() or (spec.persons["delay"] < 0).any():
-        raise SpecError(f"{where}a delay below 1 turn (first person of a slot: below turn 0)")
     if spec.predict_newcomer not in PREDICTIONS:
         raise SpecError(
             f"{where}predict_newcomer is {spec.predict_newcomer!r}; "
             f"expected one of {', '.join(PREDICTIONS)}"
         )
     check_drivers(spec.drivers, num_slots, where)
+
+
+def check_persons(spec: EpisodeSpec) -> None:
+    """Refuse persons of whom a field is out of range.
+
+    Raises:
+        SpecError: naming the field and what was expected.
+    """
+    where = f"episode {spec.name!r}: "
+    if (spec.persons["delay"][:, 1:] < 1).any() or (spec.persons["delay"] < 0).any():
+        raise SpecError(f"{where}a delay below 1 turn (first person of a slot: below turn 0)")
     is_place = spec.persons["goal1_kind"] == Goal1.PLACE
     for field, last in _PERSON_RANGES.items():
         first = -1 if field == "goal2_door" else 0
@@ -96,5 +116,5 @@ def check_drivers(drivers: Sequence[int], num_slots: int, where: str) -> None:
     if len(drivers) != num_slots:
         raise SpecError(f"{where}{len(drivers)} drivers; expected {num_slots}, one a slot")
     for driver in drivers:
-        if driver not in tuple(Driver):
+        if driver not in _DRIVERS:
             raise SpecError(f"{where}driver {driver}; expected 0, 1 or 2")

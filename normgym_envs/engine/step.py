@@ -309,20 +309,6 @@ def end_episode(row: np.void) -> None:
 
 
 @njit
-def begin_rows(states: np.ndarray, layouts: np.ndarray) -> None:
-    """Let the persons of turn 0 appear in freshly filled rows, in place.
-
-    Args:
-        states: (B,) STATE_DTYPE, rosters filled, nobody present.
-        layouts: (L,) LAYOUT_DTYPE.
-    """
-    for index in range(states.shape[0]):
-        layout = layouts[states[index]["layout"]]
-        admit_arrivals(states[index], layout)
-        release_holders(states[index], layout)
-
-
-@njit
 def plan_rows(
     states: np.ndarray,
     layouts: np.ndarray,

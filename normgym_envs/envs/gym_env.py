@@ -8,11 +8,15 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS
+from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS, Ending
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
+from normgym_envs.envs.actions import read_action
 from normgym_envs.envs.parallel_env import NormGymParallelEnv
 from normgym_envs.errors import check_seed
+from normgym_envs.observations.views import FACTS
 from normgym_envs.types import Layout, Norm
+
+_TERMINATED, _TRUNCATED = int(Ending.TERMINATED), int(Ending.TRUNCATED)
 
 NEWCOMER = "newcomer"
 
@@ -99,6 +103,7 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
             render_style=render_style,
             render_width=render_width,
         )
+        self._is_flat = observation in ("flat", "box")
         self._is_plain = observation in ("flat", "image")
         space = self._world.observation_space(NEWCOMER)
         if self._is_plain:
@@ -133,7 +138,7 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
         check_seed(0 if seed is None else seed)
         super().reset(seed=seed)  # Gymnasium's generator; nothing here draws from it
         observations, infos = self._world.reset(seed, options)
-        return self._select(observations), infos[NEWCOMER]
+        return self._unpack(observations[NEWCOMER]), infos[NEWCOMER]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Advance by one turn.
@@ -148,15 +153,23 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
             StateError: before the first reset or after the end.
             ActionError: no such action.
         """
-        observations, rewards, terminations, truncations, infos = self._world.step(
-            {NEWCOMER: action}
-        )
+        if type(action) is not int or not 0 <= action < NUM_ACTIONS:
+            action = read_action(action, f"agent {NEWCOMER!r}")
+        world = self._world
+        ending, views = world.play((action,))
+        if self._is_flat:
+            observation: Any = views.flat[0, 0]
+        else:
+            observation = self._unpack(world.view(views, 0))
+        info = dict(zip(FACTS, views.facts[0, 0].tolist(), strict=True))
+        mask = views.masks[0, 0]
+        info["action_mask"] = mask if self._is_flat else mask.copy()
         return (
-            self._select(observations),
-            rewards[NEWCOMER],
-            terminations[NEWCOMER],
-            truncations[NEWCOMER],
-            infos[NEWCOMER],
+            observation,
+            views.rewards.item(),
+            ending == _TERMINATED,
+            ending == _TRUNCATED,
+            info,
         )
 
     def render(self) -> Any:
@@ -171,6 +184,6 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
         """Return which actions are open, (5,) bool: what maskable learners ask for."""
         return self._world.action_masks(NEWCOMER)
 
-    def _select(self, observations: Mapping[str, Any]) -> Any:
-        seen = observations[NEWCOMER]
+    def _unpack(self, seen: Any) -> Any:
+        """Return the array alone where the parallel environment puts a mask beside it."""
         return seen["observation"] if self._is_plain else seen

@@ -1,6 +1,6 @@
 """The PettingZoo face of the world."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,9 +40,12 @@ from normgym_envs.observations import (
     text_space,
 )
 from normgym_envs.observations.text import name_slot
+from normgym_envs.observations.views import FACTS, Views, look
 from normgym_envs.types import EpisodeSpec, Layout, Norm
 
 AgentDict = dict[str, Any]
+
+_RUNNING, _TERMINATED, _TRUNCATED = (int(ending) for ending in Ending)  # members are slow to read
 
 OPTIONS = ("layout", "norm", "spec", "predict_newcomer")
 """Options of `reset` that this environment reads; others are left to wrappers."""
@@ -62,7 +65,8 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
 
     Observation:
         By name. `flat`: Dict of `observation` (553 / 569 / 585 float32 in [-1, 1] for 6 / 8 / 10
-        slots) and `action_mask` (5,) int8. `symbolic`: Dict of named integer arrays, mask inside.
+        slots) and `action_mask` (5,) int8. `box`: the vector alone, a Box; its last five numbers
+        are the mask. `symbolic`: Dict of named integer arrays, mask inside.
         `text`: Dict of `text` and `action_mask`. `image`: Dict of `observation` (132, 180, 3) uint8
         and `action_mask`; needs pygame.
 
@@ -83,7 +87,7 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         num_agents_total: population N; by default the paper's for the norm's kind.
         num_learners: slots that are learnt, the first ones; 1 to N.
         num_norm_blind: scripted slots that ignore the norm, the last ones.
-        observation: `flat`, `symbolic`, `text` or `image`.
+        observation: `flat`, `box`, `symbolic`, `text` or `image`.
         max_episode_steps: limit of drawn episodes.
         predict_newcomer: how scripted agents foresee learnt slots, `norm_aware` or `norm_blind`.
         reward_terms: goal, step cost, collision, sanction; reward points.
@@ -166,6 +170,8 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
             agent: spaces.Discrete(NUM_ACTIONS) for agent in self.possible_agents
         }
         self._engine: BatchEngine | None = None
+        self._chosen = np.full((1, MAX_SLOTS), Action.WAIT, np.int8)
+        self._sees_flat = observation in ("flat", "box")
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the agent's space; the same object every time."""
@@ -216,8 +222,10 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         engine.load(0, spec, reward_terms=self._reward_terms, drivers=drivers)
         self._engine = engine
         self.agents = list(self.possible_agents)
-        self._show()
-        return self._observe(), self._infos()
+        if self.render_mode == "human":
+            self.render()
+        views = self._look()
+        return self._observe(views), self._infos(views)
 
     def step(
         self, actions: Mapping[str, Any]
@@ -234,23 +242,36 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
             StateError: before the first reset or after the end.
             ActionError: a missing, unknown or malformed entry.
         """
-        if self._engine is None:
-            raise StateError("step was called before reset; call reset first")
-        if not self.agents:
-            raise StateError("step was called after the end of the episode; call reset first")
-        chosen = np.full((1, MAX_SLOTS), Action.WAIT, np.int8)
-        chosen[0, : len(self.agents)] = read_actions(actions, self.agents)
-        self._engine.step(chosen)
-        row = self._engine.states[0]
-        rewards = {agent: float(row["reward"][slot]) for slot, agent in enumerate(self.agents)}
-        ending = int(row["ending"])
-        terminations = dict.fromkeys(self.agents, ending == Ending.TERMINATED)
-        truncations = dict.fromkeys(self.agents, ending == Ending.TRUNCATED)
-        observations, infos = self._observe(), self._infos()
-        if ending != Ending.RUNNING:
+        self._check_running()
+        ending, views = self.play(read_actions(actions, self.agents))
+        rewards = dict(zip(self.possible_agents, views.rewards[0].tolist(), strict=True))
+        terminations = dict.fromkeys(rewards, ending == _TERMINATED)
+        truncations = dict.fromkeys(rewards, ending == _TRUNCATED)
+        return self._observe(views), rewards, terminations, truncations, self._infos(views)
+
+    def play(self, chosen: Sequence[int]) -> tuple[int, Views]:
+        """Advance by one turn, for callers that have read the actions.
+
+        Args:
+            chosen: action of every learnt slot.
+
+        Returns:
+            constants.Ending and what the learnt slots are told, one row.
+
+        Raises:
+            StateError: before the first reset or after the end.
+        """
+        self._check_running()
+        engine = self._engine
+        assert engine is not None
+        self._chosen[0, : len(chosen)] = chosen
+        engine.advance(self._chosen)
+        ending = int(engine.states["ending"][0])
+        if ending != _RUNNING:
             self.agents = []
-        self._show()
-        return observations, rewards, terminations, truncations, infos
+        if self.render_mode == "human":
+            self.render()
+        return ending, self._look()
 
     def state(self) -> np.ndarray:
         """Return all slots' views as one vector, for critics; the norm only with `privileged`.
@@ -302,15 +323,18 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         """Close the window, if there is one; the environment can be reset again."""
         self._frames.close()
 
-    def _show(self) -> None:
-        """Show the present state when there is a window for it."""
-        if self.render_mode == "human":
-            self.render()
+    def _check_running(self) -> None:
+        """Refuse a step before the first reset and after the end."""
+        if not self.agents:
+            when = "before reset" if self._engine is None else "after the end of the episode"
+            raise StateError(f"step was called {when}; call reset first")
 
     def _make_space(self) -> spaces.Space[Any]:
         mask = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
         if self._observation == "flat":
             return spaces.Dict({"observation": flat_space(self.num_slots), "action_mask": mask})
+        if self._observation == "box":
+            return flat_space(self.num_slots)
         if self._observation == "image":
             return spaces.Dict({"observation": image_space(), "action_mask": mask})
         if self._observation == "text":
@@ -339,41 +363,35 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         norms = [norm if name == norm.id else get_norm(name) for name in wanted]
         return BatchEngine([layout], norms, 1)
 
-    def _observe(self) -> AgentDict:
-        """Return fresh observations of the learnt slots."""
-        return {agent: self._view(slot) for slot, agent in enumerate(self.possible_agents)}
+    def _look(self) -> Views:
+        assert self._engine is not None
+        return look(self._engine, self.num_slots, len(self.possible_agents), flat=self._sees_flat)
 
-    def _view(self, slot: int) -> Any:
+    def _observe(self, views: Views) -> AgentDict:
+        """Return fresh observations of the learnt slots."""
+        return {agent: self.view(views, slot) for slot, agent in enumerate(self.possible_agents)}
+
+    def view(self, views: Views, slot: int) -> Any:
+        """Return a fresh observation of one learnt slot."""
+        if self._observation == "box":
+            return views.flat[0, slot]
+        mask = views.masks[0, slot]
+        if self._observation == "flat":
+            return {"observation": views.flat[0, slot], "action_mask": mask}
         assert self._engine is not None
         if self._observation == "symbolic":
             return observe_symbolic(self._engine, 0, slot)
         if self._observation == "image":
-            return {
-                "observation": observe_image(self._engine, slot)[0],
-                "action_mask": self._engine.action_masks()[0, slot],
-            }
-        if self._observation == "text":
-            return {
-                "text": observe_text(self._engine, 0, slot),
-                "action_mask": self._engine.action_masks()[0, slot],
-            }
-        flat = observe_flat(self._engine, slot, self.num_slots)[0]
-        return {"observation": flat, "action_mask": flat[-NUM_ACTIONS:].astype(np.int8)}
+            return {"observation": observe_image(self._engine, slot)[0], "action_mask": mask}
+        return {"text": observe_text(self._engine, 0, slot), "action_mask": mask}
 
-    def _infos(self) -> AgentDict:
+    def _infos(self, views: Views) -> AgentDict:
         """Return fresh infos of the learnt slots: numbers, the same keys for all from the reset."""
-        assert self._engine is not None
-        row = self._engine.states[0]
-        masks = self._engine.action_masks()[0]
+        facts = views.facts[0].tolist()
         return {
             agent: {
-                "action_mask": masks[slot].copy(),
-                "person": int(row["person"][slot]),
-                "present": int(row["present"][slot]),
-                "auto": int(row["auto"][slot]),
-                "goals": int(row["goals"][slot]),
-                "collided": int(row["collided"][slot]),
-                "sanctioned": int(row["sanctioned"][slot]),
+                "action_mask": views.masks[0, slot].copy(),
+                **dict(zip(FACTS, facts[slot], strict=True)),
             }
             for slot, agent in enumerate(self.possible_agents)
         }

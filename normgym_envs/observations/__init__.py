@@ -5,7 +5,7 @@ from normgym_envs.observations.image import image_space, observe_image
 from normgym_envs.observations.symbolic import Symbolic, observe_symbolic, symbolic_space
 from normgym_envs.observations.text import observe_text, text_space
 
-OBSERVATIONS = ("flat", "symbolic", "text", "image")
+OBSERVATIONS = ("flat", "box", "symbolic", "text", "image")
 """Observations by name."""
 
 __all__ = [

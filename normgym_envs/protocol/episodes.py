@@ -73,9 +73,11 @@ def draw_episode(
     persons = draw_persons(rng, layout, norm, population, MAX_PERSONS)
     persons["delay"][:, 0] = rng.integers(0, STAGGER + 1, population)
     persons["delay"][:num_learners, 0] = 0
-    drivers = np.full(population, Driver.NORM_AWARE)
-    drivers[:num_learners] = Driver.EXTERNAL
-    drivers[population - num_norm_blind :] = Driver.NORM_BLIND
+    drivers = (
+        (int(Driver.EXTERNAL),) * num_learners
+        + (int(Driver.NORM_AWARE),) * (population - num_learners - num_norm_blind)
+        + (int(Driver.NORM_BLIND),) * num_norm_blind
+    )
     return EpisodeSpec(
         name=f"{norm.id}/free-{seed}",
         layout=layout.name,
@@ -83,8 +85,8 @@ def draw_episode(
         phase="free",
         seed=int(rng.integers(2**63)),
         limit=limit,
-        drivers=tuple(int(driver) for driver in drivers),
-        priority=tuple(int(slot) for slot in rng.permutation(population)),
+        drivers=drivers,
+        priority=tuple(rng.permutation(population).tolist()),
         persons=persons,
         predict_newcomer=predict_newcomer,
     )
