@@ -22,6 +22,7 @@ from normgym_envs.engine.step import (
     step_rows,
     write_masks,
 )
+from normgym_envs.engine.threads import MIN_ROWS, check_num_threads, step_rows_threaded
 from normgym_envs.errors import (
     ActionError,
     ConfigError,
@@ -63,16 +64,25 @@ class BatchEngine:
         [1, 1]
     """
 
-    def __init__(self, layouts: Sequence[Layout], norms: Sequence[Norm], num_rows: int) -> None:
+    def __init__(
+        self,
+        layouts: Sequence[Layout],
+        norms: Sequence[Norm],
+        num_rows: int,
+        *,
+        num_threads: int = 1,
+    ) -> None:
         """Place all norms on all layouts and allocate the rows.
 
         Args:
             layouts: layouts that rows may use, at least one.
             norms: norms that rows may hold; may be empty.
             num_rows: B, number of rows, at least 1.
+            num_threads: threads that step batches of at least 256 rows; smaller ones are stepped
+                by one. Results are the same.
 
         Raises:
-            ConfigError: no layout, or fewer than one row.
+            ConfigError: no layout, fewer than one row, or more threads than processors.
             NormError: a layout cannot host a norm.
         """
         if not layouts:
@@ -84,7 +94,8 @@ class BatchEngine:
         self._layout_index = {layout.name: i for i, layout in enumerate(self.layouts)}
         self._norm_index = {norm.id: i for i, norm in enumerate(self.norms)}
         self._tables = place_norms(self.layouts, self.norms)
-        self._pads = np.zeros(1, SCRATCH_DTYPE)
+        check_num_threads(num_threads)
+        self._pads = np.zeros(num_threads if num_rows >= MIN_ROWS else 1, SCRATCH_DTYPE)
         self.states: RecordArray = allocate_states(num_rows)
         self.states["ending"] = Ending.TRUNCATED  # nothing runs before `load`
         self._blank = allocate_states(1)[0]
@@ -196,7 +207,8 @@ class BatchEngine:
             actions: (B, 10) int8 in [0, 5), C-contiguous.
         """
         tables = self._tables
-        step_rows(self.states, tables.layouts, tables.norms, tables.masks, actions, self._pads)
+        stepper = step_rows if len(self._pads) == 1 else step_rows_threaded
+        stepper(self.states, tables.layouts, tables.norms, tables.masks, actions, self._pads)
 
     def check_actions(self, actions: npt.NDArray[np.integer]) -> npt.NDArray[np.int8]:
         """Return actions as (B, 10) int8, padded with WAIT.

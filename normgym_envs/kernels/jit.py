@@ -79,12 +79,30 @@ def njit(function: F) -> F:
     Returns:
         The compiled function, typed as the one given.
     """
+    return _compile(function, parallel=False)
+
+
+def njit_parallel(function: F) -> F:
+    """Compile a function whose `numba.prange` loops may run on several threads.
+
+    Args:
+        function: as for `njit`.
+
+    Returns:
+        The compiled function, typed as the one given.
+    """
+    return _compile(function, parallel=True)
+
+
+def _compile(function: F, *, parallel: bool) -> F:
     settings: Any = numba.config
     previous = settings.CACHE_DIR
     try:
         if _CACHE_FOLDER is not None:
             settings.CACHE_DIR = _CACHE_FOLDER
-        compile_: Any = numba.njit(cache=_CACHE_FOLDER is not None, nogil=True, error_model="numpy")
+        compile_: Any = numba.njit(
+            cache=_CACHE_FOLDER is not None, nogil=True, error_model="numpy", parallel=parallel
+        )
         compiled: F = compile_(function)
     finally:
         settings.CACHE_DIR = previous
