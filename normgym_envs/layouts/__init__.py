@@ -6,13 +6,39 @@ A layout is a file of `maps/`; its file name is its name. The conditions a map m
 
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from normgym_envs.errors import UnknownNameError
 from normgym_envs.layouts.drawing import draw_layout, draw_path
 from normgym_envs.layouts.parser import parse_layout
 from normgym_envs.types import Layout
 
-__all__ = ["draw_layout", "draw_path", "get_layout", "list_layouts", "parse_layout"]
+__all__ = [
+    "MAIN_LAYOUTS",
+    "VARIANTS",
+    "draw_layout",
+    "draw_path",
+    "get_layout",
+    "list_layouts",
+    "parse_layout",
+]
+
+MAIN_LAYOUTS: Final = (
+    "cafe",
+    "bank",
+    "barbershop",
+    "clothing_store",
+    "grocery_store",
+    "hospital",
+    "library",
+    "movie_theater",
+    "pharmacy",
+    "post_office",
+)
+"""The places of the benchmark, the one of interactions first. Source: NG "Layouts"."""
+VARIANTS: Final = ("cafe_variant_1", "cafe_variant_2")
+"""Rearranged cafés that validate learners trained on the café and appear in no test.
+Source: NG App. on deep RL (two modified cafés; how they differ is not specified)."""
 
 _MAPS = Path(__file__).parent / "maps"
 
@@ -40,6 +66,7 @@ def get_layout(name: str) -> Layout:
 
 
 def list_layouts() -> tuple[str, ...]:
-    """Return the names of all maps, the café first and the rest by alphabet."""
-    names = sorted(path.stem for path in _MAPS.glob("*.toml"))
-    return tuple(sorted(names, key=lambda name: (name != "cafe", name)))
+    """Return the names of all maps: `MAIN_LAYOUTS`, `VARIANTS`, then any others by alphabet."""
+    known = MAIN_LAYOUTS + VARIANTS
+    others = sorted({path.stem for path in _MAPS.glob("*.toml")} - set(known))
+    return (*known, *others)
