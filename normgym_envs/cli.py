@@ -18,6 +18,9 @@ from normgym_envs.norms.library import SPLITS, get_norm, list_norms
 
 SUBCOMMANDS: Final[dict[str, tuple[str, str]]] = {
     "bench": ("benchmarks.cli:app", "Run agents on a suite and report the results."),
+    "play": ("benchmarks.play_cli:app", "Play with the keyboard, freely or the protocol."),
+    "humans": ("benchmarks.play_cli:humans_app", "Report what people reached."),
+    "replay": ("benchmarks.replay_cli:app", "Show a trace: window, film or page."),
     "agents": ("benchmarks.cli:agents_app", "List the built-in agents."),
     "suites": ("benchmarks.cli:suites_app", "List the suites that ship."),
 }

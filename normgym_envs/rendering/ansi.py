@@ -14,7 +14,7 @@ from normgym_envs.types import Layout, RecordArray
 
 LEGEND: Final = (
     "o g b somebody in orange, green, blue; * you; 1 2 3 turns of service; + first goal done; "
-    "! collided; ~ pushed; X sanctioned; ( ) your goal; small figures in doors have just left"
+    "! collided; ~ pushed; X sanctioned; ( ) your goal; 'o has just left by this door"
 )
 """What the signs mean."""
 _RED: Final = "\x1b[1;97;41m"

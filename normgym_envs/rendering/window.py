@@ -2,7 +2,8 @@
 
 import os
 import sys
-from typing import Any, Final
+import time
+from typing import Any, Final, NamedTuple
 
 from normgym_envs.errors import ConfigError, StateError
 from normgym_envs.rendering.rasterise import Image, load_pygame
@@ -13,6 +14,13 @@ ADVICE: Final = (
     "display (`xvfb-run`)"
 )
 """What to do without a screen."""
+
+
+class KeyPress(NamedTuple):
+    """A key."""
+
+    key: str  # pygame's name, or "closed"
+    text: str  # what it writes
 
 
 class Window:
@@ -74,19 +82,36 @@ class Window:
             self._clock = pygame.time.Clock()
         return self._screen
 
-    def wait_for_event(self, timeout: int | None = None) -> Any:
-        """Return the next event of the window, or None when none comes within milliseconds.
+    def wait_for_key(self, timeout: int | None = None) -> str | None:
+        """Return the next key that is pressed.
+
+        Args:
+            timeout: milliseconds after which None is returned; None to wait for ever.
+
+        Returns:
+            str: pygame's name of a key ("left", "space", "a"), or "closed" for the window's button.
 
         Raises:
             StateError: no window is open.
         """
+        event = self.wait_for_event(timeout)
+        return None if event is None else event.key
+
+    def wait_for_event(self, timeout: int | None = None) -> "KeyPress | None":
+        """Return the next key that is pressed with the text it writes; see `wait_for_key`."""
         if self._screen is None:
             raise StateError("there is no window to wait for; show a frame first")
         pygame = load_pygame()
-        if timeout is None:
-            return pygame.event.wait()
-        event = pygame.event.wait(timeout)
-        return None if event.type == pygame.NOEVENT else event
+        end = None if timeout is None else time.monotonic() + timeout / 1000
+        while True:
+            left = None if end is None else max(int((end - time.monotonic()) * 1000), 1)
+            event = pygame.event.wait() if left is None else pygame.event.wait(left)
+            if event.type == pygame.QUIT:
+                return KeyPress("closed", "")
+            if event.type == pygame.KEYDOWN:
+                return KeyPress(pygame.key.name(event.key), event.unicode)
+            if end is not None and time.monotonic() >= end:
+                return None
 
     def close(self) -> None:
         """Close the window; another frame opens it again."""
