@@ -6,6 +6,7 @@ the hidden norm, and it says so when no hypothesis explains what it has seen.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +14,12 @@ import numpy.typing as npt
 
 from agents.base import AgentContext, Belief, Observation
 from agents.reasoning import NormReasoner, make_reasoner
-from normgym_envs.constants import MAX_NORMS, TEST_PHASES, Action
+from normgym_envs.constants import MAX_NORMS, TEST_PHASES, Action, Goal1
 from normgym_envs.errors import ConfigError, NormGymError
-from normgym_envs.norms.library import load_norms
+from normgym_envs.norms.library import goal_kinds, load_norms, num_slots
+from normgym_envs.norms.parameters import KINDS
 from normgym_envs.observations.rebuild import StateTracker
+from normgym_envs.protocol.generator import list_possible_norms
 from normgym_envs.types import Norm
 
 PASSIVE, ACTIVE = "passive", "active"
@@ -57,7 +60,8 @@ class BayesianAgent:
 
         Args:
             mode: "passive" or "active".
-            library: hypotheses, by default the norm library; uniform prior.
+            library: hypotheses, by default the norm library; uniform prior over those whose
+                episodes have the goals and the population that the agent sees.
             false_sanction: probability that a permissible move is sanctioned, [0, 1).
             missed_sanction: probability that a violation is not, [0, 1).
             credible: posterior probability from which on a hypothesis is respected in plans.
@@ -88,6 +92,7 @@ class BayesianAgent:
         self.log_posterior: npt.NDArray[np.float64] = np.zeros(len(self.library))
         self._tracker = StateTracker()
         self._reasoner: NormReasoner | None = None
+        self._knows_task = False
 
     def reset(self, context: AgentContext) -> None:
         """Begin an episode; a carried belief brings its posterior along."""
@@ -142,6 +147,9 @@ class BayesianAgent:
         if self._reasoner is None:
             assert self._tracker.layout is not None
             self._reasoner = make_reasoner(self._tracker.layout, self.library)
+        if not self._knows_task and observation["goal1_kind"][0] >= 0:
+            self._knows_task = True
+            self._rule_out_other_tasks(observation)
         if self._is_test:
             return
         moved = self._tracker.new_cells[0] >= 0
@@ -161,6 +169,17 @@ class BayesianAgent:
                 f"missed_sanction={self._missed}; raise the noise or widen the library"
             )
         self.log_posterior -= self.log_posterior.max()
+
+    def _rule_out_other_tasks(self, observation: Observation) -> None:
+        """Give no weight to norms whose episodes have other goals or another population."""
+        task = (
+            Goal1(int(observation["goal1_kind"][0])),
+            int(observation["goal2_door"][0]) < 0,
+            len(observation["present"]),
+        )
+        fits = np.array([(*goal_kinds(n), num_slots(n)) == task for n in self.library])
+        if fits.any():
+            self.log_posterior = np.where(fits, self.log_posterior, -np.inf)
 
     def _find_probe(
         self,
@@ -198,3 +217,18 @@ class PassiveBayesianAgent(BayesianAgent):
     def __init__(self) -> None:
         """Use the norm library without noise."""
         super().__init__(PASSIVE)
+
+
+class GrammarBayesianAgent(BayesianAgent):
+    """The ideal observer whose hypotheses are the library and every norm that can be generated."""
+
+    def __init__(self) -> None:
+        """Use more than a thousand hypotheses without noise."""
+        super().__init__(ACTIVE, list_grammar())
+
+
+@cache
+def list_grammar() -> tuple[Norm, ...]:
+    """Return the library and every norm that the generator knows."""
+    generated = [norm for kind in KINDS for norm in list_possible_norms(kind)]
+    return (*load_norms(), *generated)

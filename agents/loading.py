@@ -19,6 +19,7 @@ AGENTS: Final[dict[str, str]] = {
     "random": "agents.random_agent:RandomAgent",
     "imitator": "agents.imitator:ImitatorAgent",
     "bayesian": "agents.bayesian:BayesianAgent",
+    "bayesian_grammar": "agents.bayesian:GrammarBayesianAgent",
     "bayesian_passive": "agents.bayesian:PassiveBayesianAgent",
 }
 """Built-in agents by name; imported when asked for."""

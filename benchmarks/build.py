@@ -4,16 +4,21 @@ A suite's seeds, phases and layouts are stated here; how an episode is drawn and
 business of `normgym_envs.protocol.scenarios`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.suite import Suite, make_suite
-from normgym_envs.constants import Group
-from normgym_envs.errors import UnknownNameError
-from normgym_envs.layouts import get_layout
+from benchmarks.suite import Suite, load_suite, make_suite
+from normgym_envs.constants import FAMILIES, Group
+from normgym_envs.errors import ConfigError, ScenarioError, UnknownNameError
+from normgym_envs.layouts import MAIN_LAYOUTS, get_layout
 from normgym_envs.norms.library import load_norms
+from normgym_envs.norms.parameters import KINDS
+from normgym_envs.protocol.generator import bound_groups, generate_norms, list_possible_norms
 from normgym_envs.protocol.scenarios import Built, TestBuilder, build_interaction
 from normgym_envs.types import Norm
 
@@ -28,10 +33,10 @@ Report = Callable[[str, Built], None]
 
 
 class BuiltSuite(NamedTuple):
-    """A suite and the candidates that were refused on the way."""
+    """A suite and what it took to build it."""
 
     suite: Suite
-    rejected: dict[str, dict[str, list[str]]]  # norm id -> episode name -> reasons
+    tried: dict[str, list[Built]]  # norm id -> its episodes in order
 
 
 def build_suite(name: str, report: Report | None = None) -> BuiltSuite:
@@ -47,14 +52,13 @@ def build_suite(name: str, report: Report | None = None) -> BuiltSuite:
     """
     if name not in BUILDERS:
         raise UnknownNameError("suite", name, BUILDERS)
-    specs = []
-    rejected: dict[str, dict[str, list[str]]] = {}
+    tried: dict[str, list[Built]] = {}
     for norm, built in BUILDERS[name]():
-        specs.append(built.spec)
-        rejected.setdefault(norm.id, {})[built.spec.name] = list(built.rejected)
+        tried.setdefault(norm.id, []).append(built)
         if report is not None:
             report(norm.id, built)
-    return BuiltSuite(make_suite(name, 1, specs), rejected)
+    specs = [built.spec for episodes in tried.values() for built in episodes]
+    return BuiltSuite(make_suite(name, 1, specs), tried)
 
 
 def build_norm(norm: Norm, row: int, unseen: str | None = None) -> Iterator[Built]:
@@ -82,12 +86,168 @@ def build_norm(norm: Norm, row: int, unseen: str | None = None) -> Iterator[Buil
             yield builder.build(phase, number, group, seed + TESTS * condition + number)
 
 
-def _build_cafe() -> Iterator[tuple[Norm, Built]]:
-    """All norms of the library on the café: one interaction and three tests each."""
-    for row, norm in enumerate(load_norms()):
-        for built in build_norm(norm, row):
+def _build_main() -> Iterator[tuple[Norm, Built]]:
+    """All norms: one interaction and three tests on the café, three tests in another place."""
+    for row, (norm, place) in enumerate(zip(load_norms(), assign_places(), strict=True)):
+        for built in build_norm(norm, row, place):
             yield norm, built
 
 
-BUILDERS: dict[str, Callable[[], Iterator[tuple[Norm, Built]]]] = {"cafe": _build_cafe}
-"""Suites that can be built, by name."""
+def assign_places() -> tuple[str, ...]:
+    """Return the other place of each norm of the library, in turn within each family.
+
+    Source: NG App. "Unseen-layout evaluation" (one place a norm, nine places in all); which norm
+    has which place is not specified there.
+    """
+    others = MAIN_LAYOUTS[1:]
+    seen: Counter[str] = Counter()
+    places = []
+    for norm in load_norms():
+        places.append(others[seen[norm.family] % len(others)])
+        seen[norm.family] += 1
+    return tuple(places)
+
+
+BUILDERS: dict[str, Callable[[], Iterator[tuple[Norm, Built]]]] = {
+    "main": _build_main,
+}
+"""Suites that are built, by name."""
+
+FRESH = "fresh:"
+"""Prefix of suites of generated norms, as in fresh:SEED:N."""
+
+
+def open_suite(name: str | Path) -> Suite:
+    """Return a stored suite, or build a fresh one.
+
+    Args:
+        name: as `load_suite` takes it, or "fresh:SEED:N" for N norms generated from a seed.
+
+    Raises:
+        UnknownNameError: no such suite.
+        ConfigError: malformed name of a fresh suite.
+        RecordError: a stored suite is damaged.
+    """
+    if not str(name).startswith(FRESH):
+        return load_suite(name)
+    seed, _, count = str(name).removeprefix(FRESH).partition(":")
+    if not (seed.isdigit() and count.isdigit() and int(count) > 0):
+        raise ConfigError(f'suite {str(name)!r}; expected "fresh:SEED:N", e.g. "fresh:7:20"')
+    return build_fresh(int(seed), int(count))
+
+
+@lru_cache(maxsize=4)
+def build_fresh(seed: int, count: int) -> Suite:
+    """Build a suite of generated norms: nobody can have seen it before.
+
+    Each norm gets an interaction and a test on the café and a test elsewhere, the newcomer in a
+    group that the norm binds. Norms for which no interaction or test can be built are replaced.
+
+    Args:
+        seed: public seed of norms and episodes, [0, 2**63].
+        count: number of norms.
+
+    Raises:
+        ConfigError: fewer norms than that can be generated.
+    """
+    kinds = [kind for kind in KINDS if list_possible_norms(kind)]
+    total = sum(len(list_possible_norms(kind)) for kind in kinds)
+    if count > total:
+        raise ConfigError(f"{count} fresh norms; at most {total} can be generated")
+    rng = np.random.default_rng(seed)
+    candidates = list(generate_norms(seed, min(total, 3 * count + 20)))
+    order = rng.permutation(len(candidates))
+    chosen: list[Norm] = []
+    specs = []
+    for place in order:
+        norm = candidates[place]
+        own_seed = int(rng.integers(2**62))
+        try:
+            built = list(_build_fresh_norm(norm, own_seed))
+        except ScenarioError:
+            continue
+        chosen.append(norm)
+        specs += [episode.spec for episode in built]
+        if len(chosen) == count:
+            break
+    if len(chosen) < count:
+        raise ConfigError(f"only {len(chosen)} of {count} fresh norms could be given episodes")
+    return make_suite(f"fresh-{seed}-{count}", 1, specs, chosen)
+
+
+def _build_fresh_norm(norm: Norm, seed: int) -> Iterator[Built]:
+    """Build the episodes of one generated norm."""
+    rng = np.random.default_rng(seed)
+    library = (*load_norms(), norm)
+    cafe = get_layout("cafe")
+    elsewhere = get_layout(str(rng.choice(MAIN_LAYOUTS[1:])))
+    groups = bound_groups(norm)
+    yield build_interaction(cafe, norm, library, 1, seed)
+    for phase, layout in (("seen", cafe), ("unseen", elsewhere)):
+        group = int(rng.choice(groups))
+        seed += 1
+        yield TestBuilder(layout, norm, library).build(phase, 1, group, seed)
+
+
+HUMAN_NORMS = (6, 5, 8, 6)
+"""Norms per family that people play. Source: NG App. "Human Participants"."""
+LITE_NORMS = 3
+"""Norms per family of the suite `lite`; the first that differ in kind where there are such."""
+
+
+def derive_suite(name: str, main: Suite) -> Suite:
+    """Return one of the suites whose episodes are some of `main`'s, as they stand there.
+
+    * `cafe`: all norms, interactions and the tests on the café.
+    * `lite`: three norms a family, an interaction and one test in each condition.
+    * `smoke`: one norm a family, the same.
+    * `human`: 25 norms, 6, 5, 8 and 6 by family, with all their episodes.
+    * `finetune`: the 17 held-out norms, with all their episodes.
+
+    Args:
+        name: one of `DERIVED`.
+        main: the suite to choose from.
+
+    Raises:
+        UnknownNameError: no such suite.
+    """
+    if name not in DERIVED:
+        raise UnknownNameError("suite", name, DERIVED)
+    by_family = {family: [n for n in main.norms if n.family == family] for family in FAMILIES}
+    if name == "cafe":
+        chosen = {norm.id for norm in main.norms}
+    elif name == "finetune":
+        chosen = {norm.id for norm in main.norms if norm.split == "held-out"}
+    else:
+        counts = {"lite": (LITE_NORMS,) * 4, "smoke": (1,) * 4, "human": HUMAN_NORMS}[name]
+        chosen = {
+            norm.id
+            for norms, count in zip(by_family.values(), counts, strict=True)
+            for norm in _spread(norms, count)
+        }
+    one_each = name in ("lite", "smoke")
+    specs = [
+        spec
+        for spec in main.specs
+        if spec.norms[0] in chosen
+        and (name != "cafe" or spec.phase != "unseen")
+        and (not one_each or spec.phase == "interaction" or spec.name.endswith("-1"))
+    ]
+    return make_suite(name, main.version, specs)
+
+
+def _spread(norms: list[Norm], count: int) -> list[Norm]:
+    """Return norms of as many kinds as possible, earlier rows first."""
+    kinds: dict[str, list[Norm]] = {}
+    for norm in norms:
+        kinds.setdefault(norm.kind, []).append(norm)
+    chosen: list[Norm] = []
+    while len(chosen) < count:
+        for pool in kinds.values():
+            if pool and len(chosen) < count:
+                chosen.append(pool.pop(len(pool) // 2))
+    return chosen
+
+
+DERIVED = ("cafe", "lite", "smoke", "human", "finetune")
+"""Suites that are parts of `main`."""

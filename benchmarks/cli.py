@@ -1,4 +1,4 @@
-"""`normgym bench run | throughput`, `normgym agents`, `normgym suites`."""
+"""`normgym bench run | throughput | market | matrix | evidence`, and `normgym agents`."""
 
 import os
 import shlex
@@ -11,12 +11,13 @@ import typer
 from rich.console import Console
 
 from agents import AGENTS, find_agent
+from benchmarks.build import open_suite
+from benchmarks.checks_cli import print_evidence, print_matrix
 from benchmarks.files import check_writable, dump_json, write_atomically
 from benchmarks.runner import CONDITIONS, Run, make_config, run, select_groups
-from benchmarks.suite import list_suites, load_suite
 from benchmarks.summary import to_json
 from benchmarks.tables import WIDTH, make_tables, print_tables
-from normgym_envs.constants import FAMILIES, TEST_PHASES
+from normgym_envs.constants import FAMILIES
 from normgym_envs.errors import ConfigError, check_seed
 
 app = typer.Typer(
@@ -26,7 +27,10 @@ app = typer.Typer(
     add_completion=False,
 )
 agents_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-suites_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+app.command("matrix")(print_matrix)
+app.command("evidence")(print_evidence)
 
 
 @app.command("run")
@@ -35,7 +39,9 @@ def run_agents(
         list[str],
         typer.Option(help="Built-in name or package.module:attribute; may be repeated."),
     ],
-    suite: Annotated[str, typer.Option(help="Name of a suite, or a .jsonl file.")] = "cafe",
+    suite: Annotated[
+        str, typer.Option(help="Name of a suite, a .jsonl file, or fresh:SEED:N.")
+    ] = "cafe",
     norm: Annotated[list[str] | None, typer.Option(help="Only this norm; may be repeated.")] = None,
     family: Annotated[
         list[str] | None,
@@ -56,7 +62,7 @@ def run_agents(
     # everything that can be wrong is looked at before anything is played
     _open_imports()
     sources = [find_agent(name) for name in names]
-    played = load_suite(suite)
+    played = open_suite(suite)
     select_groups(played, norms, families, condition)
     for source in sources:
         make_config(source, played, check_seed(seed))
@@ -137,20 +143,6 @@ def print_agents() -> None:
         typer.echo(f"{name:<12}{line}{mark}")
         del target
     typer.echo("Any other: package.module:attribute, a class with reset and act or a function.")
-
-
-@suites_app.command()
-def print_suites() -> None:
-    """List the suites that ship."""
-    for name in list_suites():
-        suite = load_suite(name)
-        phases = [spec.phase for spec in suite.specs]
-        counts = [f"{phases.count(phase)} {phase}" for phase in TEST_PHASES if phase in phases]
-        typer.echo(
-            f"{name:<12}version {suite.version}, {len(suite.groups)} norms, "
-            f"{phases.count('interaction')} interactions, {', '.join(counts)}, "
-            f"hash {suite.sha256[:16]}"
-        )
 
 
 def _report(runs: list[Run], json: Path | None, out: Path | None, command: str) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from benchmarks.suite import Suite
 from normgym_envs.constants import FAMILIES, MAX_SLOTS, TEST_PHASES, Action, Driver, Ending
 from normgym_envs.engine import BatchEngine
+from normgym_envs.protocol.equivalence import find_implied_norms
 
 CHUNK = 512
 """Rows of the engine; results do not depend on it."""
@@ -26,6 +27,7 @@ class Matrix(NamedTuple):
     joint: npt.NDArray[np.float64]  # (n, n) percent of a norm's tests, rows believed, columns true
     task: npt.NDArray[np.float64]  # (n, n) percent
     num_tests: npt.NDArray[np.int64]  # (n,) tests of each true norm
+    implied: npt.NDArray[np.bool_]  # (n, n) whoever keeps the believed norm keeps the true one
 
 
 def play_matrix(suite: Suite, on_episodes: Callable[[int], None] | None = None) -> Matrix:
@@ -67,7 +69,24 @@ def play_matrix(suite: Suite, on_episodes: Callable[[int], None] | None = None) 
         if on_episodes is not None:
             on_episodes(len(chunk))
     families = tuple(norm.family for norm in suite.norms)
-    return Matrix(ids, families, 100 * joint / counts, 100 * task / counts, counts)
+    implied = _find_implied(engine, suite, ids)
+    return Matrix(ids, families, 100 * joint / counts, 100 * task / counts, counts, implied)
+
+
+def _find_implied(engine: BatchEngine, suite: Suite, ids: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+    """Return which beliefs imply which norms on every layout on which the norm is tested."""
+    implied = np.ones((len(ids), len(ids)), np.bool_)
+    seen: dict[tuple[str, int], npt.NDArray[np.bool_]] = {}
+    for spec in suite.specs:
+        if spec.phase not in TEST_PHASES:
+            continue
+        key = (spec.layout, spec.num_slots)
+        if key not in seen:
+            layout = next(place for place in engine.layouts if place.name == spec.layout)
+            seen[key] = find_implied_norms(engine, layout, spec.num_slots)
+        true = ids.index(spec.norms[0])
+        implied[:, true] &= seen[key][:, true]
+    return implied
 
 
 def summarise(matrix: Matrix) -> dict[str, Any]:
@@ -75,7 +94,8 @@ def summarise(matrix: Matrix) -> dict[str, Any]:
 
     Returns:
         `diagonal_min`; `within` and `across`, means over wrong pairs of one and of two families;
-        `within_by_family`; `full`, wrong pairs (believed, true) at 100.
+        `within_by_family`; `full`, wrong pairs at 100 as (believed, true, whether the belief
+        implies the norm).
     """
     size = len(matrix.norms)
     wrong = ~np.eye(size, dtype=bool)
@@ -89,7 +109,7 @@ def summarise(matrix: Matrix) -> dict[str, Any]:
         "within_by_family": {
             name: _mean(matrix.joint[wrong & same & (family == name)[:, None]]) for name in FAMILIES
         },
-        "full": [[matrix.norms[i], matrix.norms[j]] for i, j in full],
+        "full": [[matrix.norms[i], matrix.norms[j], bool(matrix.implied[i, j])] for i, j in full],
     }
 
 

@@ -22,7 +22,7 @@ SUBCOMMANDS: Final[dict[str, tuple[str, str]]] = {
     "humans": ("benchmarks.play_cli:humans_app", "Report what people reached."),
     "replay": ("benchmarks.replay_cli:app", "Show a trace: window, film or page."),
     "agents": ("benchmarks.cli:agents_app", "List the built-in agents."),
-    "suites": ("benchmarks.cli:suites_app", "List the suites that ship."),
+    "suites": ("benchmarks.suites_cli:app", "List the suites that ship, or build them again."),
 }
 """Name -> where its Typer application is, and its line in the help."""
 

@@ -241,7 +241,11 @@ def plan(world: NaiveWorld, shared: bool = False, external: bool = False) -> Pla
                 courteous = person.leg == 0 or person.courtesy < PATIENCE
                 if courteous:
                     options, action = {WAIT}, WAIT
-            elif action != WAIT and neighbour(person.pos, action) == person.came_from:
+            elif (
+                person.driver != EXTERNAL
+                and action != WAIT
+                and neighbour(person.pos, action) == person.came_from
+            ):
                 # hesitate to walk straight back
                 if choose(world, HESITATION, person.pos, 2) == 0:
                     options, action = options | {WAIT}, WAIT

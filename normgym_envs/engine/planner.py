@@ -100,7 +100,7 @@ def plan_row(
                 action = _WAIT
                 ties = _WAIT_ONLY
                 pad["wait_courtesy"][slot] = True
-        elif action != _WAIT and target == row["came_from"][slot]:
+        elif driver != _EXTERNAL and action != _WAIT and target == row["came_from"][slot]:
             # two who keep stepping out of each other's way would do so for ever
             if uniform(draw(row["seed"], row["turn"], HESITATE_STREAM, row["pos"][slot]), 2) == 0:
                 action = _WAIT
