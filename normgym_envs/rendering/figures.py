@@ -1,7 +1,7 @@
 """The sprites: people and the marks on them, each in a cell of 12 by 12 units.
 
 Every sprite keeps some whole units in its own colour uncovered by those drawn later, so that even
-the smallest frames can be read back (tests/rendering/decoding.py lists them).
+the smallest frames can be read back (tests/decoding.py lists them).
 """
 
 from collections.abc import Callable
@@ -94,9 +94,9 @@ def _make_fringe(hair: Colour) -> list[Shape]:
 def _make_chest_mark(group: Group) -> list[Shape]:
     """Return the group's shape: circle, triangle, square."""
     if group == Group.ORANGE:
-        return [ellipse(CHEST_MARK, 6, 7, 1.25)]
+        return [ellipse(CHEST_MARK, 6, 6.75, 1.25)]
     if group == Group.GREEN:
-        return [polygon(CHEST_MARK, [(6, 5.7), (7.6, 8.2), (4.4, 8.2)])]
+        return [polygon(CHEST_MARK, [(6, 5.5), (7.6, 8), (4.4, 8)])]
     return [rect(CHEST_MARK, 5, 6, 7, 8)]
 
 
@@ -174,8 +174,8 @@ _DRAWINGS: Final[dict[int, Callable[[], list[Shape]]]] = {
     Sprite.CHARGED: lambda: make_exclamation(CHARGED),
     Sprite.PUSHED: lambda: make_exclamation(PUSHED),
     **{Sprite.LEAVER + group: partial(_make_leaver, group) for group in Group},
-    Sprite.LEAVER_SANCTIONED: lambda: make_cross(9, 9, 2.2, 1.5),
-    Sprite.LEAVER_NEWCOMER: lambda: make_star(6.5, 10.5, 1.9),
+    Sprite.LEAVER_SANCTIONED: lambda: make_cross(9, 7, 1.5, 1.5),
+    Sprite.LEAVER_NEWCOMER: lambda: make_star(6.5, 10.5, 1.5),
     Sprite.LEAVER_CHARGED: _make_leaver_exclamation,
     Sprite.TRAIL: lambda: [ellipse(OUTLINE, 6, 6, 1.9), ellipse(TRAIL, 6, 6, 1.5)],
 }

@@ -100,13 +100,12 @@ def draw_zone(layout: Layout, zone: Zone, row: int, column: int) -> list[Shape]:
     shapes = [rect(ground, 0, 0, 12, 12)]
     light = mix(ground, PAPER, 0.35)
     if zone == Zone.Q:
-        for start in (0, 6, 12, 18):
+        for start in (-4, 2, 8, 14, 20):
             shapes.append(polygon(light, _make_band(start, start + 3)))
     else:
         for x, y in ((3, 3), (9, 3), (3, 9), (9, 9)):
             shapes.append(ellipse(light, x, y, 1.3))
     sides = find_joins(layout.zones == int(zone), row, column)
-    shapes.append(rect(ground, 0, 5, 1, 8))
     shapes += write(zone.name, ink, 4.5, 3.5, 1)
     edges = ((0, 0, 12, 0.9), (11.1, 0, 12, 12), (0, 11.1, 12, 12), (0, 0, 0.9, 12))
     for is_joined, edge in zip(sides, edges, strict=True):
@@ -119,6 +118,7 @@ def _make_band(low: float, high: float) -> list[tuple[float, float]]:
     """Return the part of a cell where x + y lies between two numbers."""
 
     def ends(total: float) -> list[tuple[float, float]]:
+        total = min(max(total, 0.0), 24.0)
         return [(max(0, total - 12), min(total, 12)), (min(total, 12), max(0, total - 12))]
 
     corner = [(12.0, 0.0)] if low < 12 < high else []
