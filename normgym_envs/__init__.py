@@ -16,6 +16,11 @@ gymnasium.register(
     entry_point="normgym_envs.envs.gym_env:NormGymEnv",
     vector_entry_point="normgym_envs.envs.vector_env:NormGymVectorEnv",
 )
+gymnasium.register(
+    id="NormGym/CommunityTuple-v0",
+    entry_point="normgym_envs.envs.epymarl_env:NormGymTupleEnv",
+    disable_env_checker=True,  # it refuses lists of rewards
+)
 if hasattr(pettingzoo, "register"):  # since PettingZoo 1.26
     pettingzoo.register(
         "parallel",

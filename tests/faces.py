@@ -122,3 +122,11 @@ def unfold(
 def pick(infos: Any, row: int) -> dict[str, Any]:
     """Return one row's info."""
     return {name: infos[name][row] for name in (*FACTS, "action_mask")}
+
+
+def plan_actions(env: NormGymParallelEnv) -> dict[str, int]:
+    """Return what the planner would do for every learnt slot, so that people get to leave."""
+    engine = env._engine
+    assert engine is not None
+    planned = engine.plan()[0][0].tolist()
+    return {agent: planned[slot] for slot, agent in enumerate(env.agents)}
