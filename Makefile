@@ -1,12 +1,14 @@
 # Everything runs in .venv, which the first command sets up; later ones need no network.
 #   make bench   run every built-in agent on a suite and write the report
 #   make test    all tests
+#   make test-integrations   step and train through RLlib, TorchRL, Stable-Baselines3, PufferLib
+#                and the EPyMARL face, in environments of their own (.venvs); CPU builds only
 #   make check   the contributor's one command: format, lint, types, import contracts, fast tests
 #   make clean   remove .venv, caches and results of `make bench`
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help bench test check clean rl
+.PHONY: help bench test test-integrations check clean rl
 
 SUITE ?= cafe
 OUT ?= results/bench
@@ -38,6 +40,17 @@ bench: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) tests
 
+# One environment per set of consumers whose pins agree. The stamp is newer than what it came from.
+CONSUMERS := rl rllib
+test-integrations: $(CONSUMERS:%=.venvs/%/.stamp)
+	for consumer in $(CONSUMERS); do \
+		.venvs/$$consumer/bin/python -m pytest -q tests/integrations/$$consumer || exit 1; done
+
+.venvs/%/.stamp: tests/integrations/%/requirements.txt tests/integrations/%/constraints.txt \
+		tests/integrations/install.sh $(SOURCES) | $(BIN)/python
+	@tests/integrations/install.sh .venvs/$* $* $(BIN)/python $(TORCH_INDEX)
+	@touch $@
+
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -46,7 +59,7 @@ check: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venvs build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	rm -rf .hypothesis results/bench
 
 $(BIN)/python:

@@ -9,7 +9,7 @@ from gymnasium import spaces
 from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS, Driver, Ending
 from normgym_envs.engine import BatchEngine
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
-from normgym_envs.envs.sb3_vec_env import NormGymSB3VecEnv, VecEnv
+from normgym_envs.envs.sb3_vec_env import NormGymSB3VecEnv
 from normgym_envs.envs.stream import EpisodeStream
 from normgym_envs.errors import ActionError, ConfigError
 from normgym_envs.observations import flat_space
@@ -60,12 +60,12 @@ class NormGymSB3SharedVecEnv(NormGymSB3VecEnv):
         ]
         first = self._streams[0]
         self.num_slots, self.num_learners = first.num_slots, num_learners
-        self.worlds = self  # type: ignore[assignment]  # attributes are asked of it
+        self.worlds = self  # attributes are asked of it
         self.engine = BatchEngine([first.layout], [first.norm], num_envs, num_threads=num_threads)
         self._reward_terms = reward_terms
         self.render_mode = None
-        VecEnv.__init__(
-            self, num_envs * num_learners, flat_space(first.num_slots), spaces.Discrete(NUM_ACTIONS)
+        super(NormGymSB3VecEnv, self).__init__(
+            num_envs * num_learners, flat_space(first.num_slots), spaces.Discrete(NUM_ACTIONS)
         )
         self._actions: npt.NDArray[np.integer[Any]] | None = None
         self._returns = np.zeros(self.num_envs)
@@ -117,7 +117,7 @@ class NormGymSB3SharedVecEnv(NormGymSB3VecEnv):
         ending = self.engine.states["ending"].copy()
         dones = np.repeat(ending != Ending.RUNNING, self.num_learners)
         if dones.any():
-            for lane in np.flatnonzero(dones):
+            for lane in np.flatnonzero(dones).tolist():
                 self._close(infos[lane], observations[lane], lane, ending)
             for row in np.flatnonzero(ending != Ending.RUNNING):
                 self._load(int(row))
