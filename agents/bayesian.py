@@ -86,6 +86,7 @@ class BayesianAgent:
         self._credible, self._caution = credible, caution
         self._stake, self._penalty = stake, penalty
         self._is_test = False
+        self._rng = np.random.default_rng(0)
         self._begin()
 
     def _begin(self) -> None:
@@ -97,6 +98,7 @@ class BayesianAgent:
     def reset(self, context: AgentContext) -> None:
         """Begin an episode; a carried belief brings its posterior along."""
         self._begin()
+        self._rng = context.rng
         self._is_test = context.phase in TEST_PHASES
         if context.belief is not None:
             self._recall(context.belief.details)
@@ -129,6 +131,8 @@ class BayesianAgent:
         action = self._reasoner.plan(rows, slot, believed or [int(order[0])])
         if action == Action.WAIT and len(believed) > 1:
             action = self._reasoner.plan(rows, slot, believed[:1])
+        if self._reasoner.walks_back(rows, slot, action) and self._rng.random() < 0.5:
+            return int(Action.WAIT)  # as people do: whoever always steps aside never arrives
         limit = 0.5 if self._is_test else self._caution
         return action if risk[action] <= limit else int(Action.WAIT)
 

@@ -6,14 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from agents.base import AgentContext, Observation
+from agents.reasoning import make_reasoner
 from normgym_envs.constants import NUM_ACTIONS, Goal1
-from normgym_envs.engine import BatchEngine
-from normgym_envs.layouts.seen import layout_from_grids
 from normgym_envs.norms.library import goal_kinds, load_norms, num_slots
 from normgym_envs.observations.rebuild import StateTracker
-from normgym_envs.types import RecordArray
-
-_SHAPE = (11, 15)
 
 
 class CautiousAgent:
@@ -39,16 +35,15 @@ class CautiousAgent:
         """Let every possible norm vote with the planner's action; the lower action wins a tie."""
         rows = self._tracker.update(observation)
         slot = int(observation["slot"][0])
-        engine = _make_engine(
-            np.asarray(observation["cells"], np.int8).tobytes(),
-            np.asarray(observation["zones"], np.int8).tobytes(),
-            list_possible_norms(
-                Goal1(int(observation["goal1_kind"][0])),
-                int(observation["goal2_door"][0]) < 0,
-                len(observation["present"]),
-            ),
+        possible = list_possible_norms(
+            Goal1(int(observation["goal1_kind"][0])),
+            int(observation["goal2_door"][0]) < 0,
+            len(observation["present"]),
         )
-        votes = _plan_all(engine, rows, slot)
+        assert self._tracker.layout is not None
+        library = load_norms()
+        reasoner = make_reasoner(self._tracker.layout, [library[i] for i in possible])
+        votes = reasoner.plan_each(rows, slot)
         return int(np.bincount(votes, minlength=NUM_ACTIONS).argmax())
 
 
@@ -71,19 +66,3 @@ def list_possible_norms(goal1: Goal1, any_door: bool, population: int) -> tuple[
         if goal_kinds(norm) == (goal1, any_door) and num_slots(norm) == population
     )
     return fitting or tuple(range(len(library)))
-
-
-@lru_cache(maxsize=64)
-def _make_engine(cells: bytes, zones: bytes, norms: tuple[int, ...]) -> BatchEngine:
-    """Return an engine with a row for each norm on the map that is seen."""
-    grids = [np.frombuffer(grid, np.int8).reshape(_SHAPE) for grid in (cells, zones)]
-    library = load_norms()
-    return BatchEngine([layout_from_grids(*grids)], [library[i] for i in norms], len(norms))
-
-
-def _plan_all(engine: BatchEngine, rows: RecordArray, slot: int) -> np.ndarray:
-    """Return the planner's action under each norm of the engine, (n,) int8."""
-    engine.states[:] = rows[0]
-    engine.states["norms"] = -1
-    engine.states["norms"][:, 0] = np.arange(engine.num_rows)
-    return engine.plan()[0][:, slot]

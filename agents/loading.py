@@ -145,7 +145,7 @@ def _make_checked(where: str, target: type) -> Callable[[], Agent]:
 
 
 def _digest_file(target: Any, module: Any) -> str:
-    """Return a hash of the file that defines an agent, "" when there is none."""
+    """Return a hash of the file that defines an agent, of all files for a built-in one."""
     path = None
     for thing in (target, module):
         try:
@@ -155,4 +155,9 @@ def _digest_file(target: Any, module: Any) -> str:
             continue
     if path is None or not Path(path).is_file():
         return ""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+    here = Path(__file__).parent
+    own = Path(path).resolve().is_relative_to(here)
+    digest = hashlib.sha256()
+    for source in sorted(here.rglob("*.py")) if own else [Path(path)]:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]

@@ -4,7 +4,7 @@ They are markers. The runner reads `driver` and lets the engine play; nothing he
 plan, and no agent outside this module is given the engine.
 """
 
-from typing import ClassVar
+from typing import ClassVar, TypeGuard
 
 from agents.base import AgentContext, Observation
 from normgym_envs.constants import Driver
@@ -53,3 +53,8 @@ class NormBlindAgent(PlannerAgent):
 
     driver: ClassVar[Driver] = Driver.NORM_BLIND
     predict_newcomer: ClassVar[str] = "norm_blind"
+
+
+def is_planner(agent: object) -> TypeGuard[PlannerAgent]:
+    """Return whether an agent is one of the two that the engine plays; subclasses are not."""
+    return type(agent) in (OracleAgent, NormBlindAgent)

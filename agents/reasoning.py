@@ -4,15 +4,14 @@ Everything here works on rows rebuilt from observations (`normgym_envs.observati
 world's engine is never seen.
 """
 
+import threading
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from normgym_envs.constants import MAX_NORMS, MAX_SLOTS, Action
 from normgym_envs.engine import BatchEngine
-from normgym_envs.layouts.seen import layout_from_grids
 from normgym_envs.types import BoolArray, Layout, Norm, RecordArray
 
 
@@ -59,6 +58,29 @@ class NormReasoner:
         verdicts = self._engine.judge(rows.repeat(len(cells)), cells)[:, :, slot]
         return np.concatenate([verdicts, np.zeros((1, len(self.norms)), bool)])
 
+    def walks_back(self, rows: RecordArray, slot: int, action: int) -> bool:
+        """Return whether an action leads back to the cell that the last own move left.
+
+        Args:
+            rows: (1,) STATE_DTYPE, the present state.
+            slot: who acts.
+            action: constants.Action.
+        """
+        here, before = int(rows["pos"][0, slot]), int(rows["came_from"][0, slot])
+        return bool(action != Action.WAIT and self._neighbour[here, action] == before)
+
+    def plan_each(self, rows: RecordArray, slot: int) -> npt.NDArray[np.int8]:
+        """Return the planner's action for a person under each hypothesis alone.
+
+        Args:
+            rows: (1,) STATE_DTYPE, the present state.
+            slot: who plans.
+
+        Returns:
+            (n,) int8, constants.Action.
+        """
+        return np.array([self.plan(rows, slot, [i]) for i in range(len(self.norms))], np.int8)
+
     def plan(self, rows: RecordArray, slot: int, believed: Sequence[int]) -> int:
         """Return the planner's action for a person who believes in some norms at once.
 
@@ -77,36 +99,22 @@ class NormReasoner:
         return int(self._engine.plan()[0][0, slot])
 
 
-@lru_cache(maxsize=64)
-def _make_reasoner(cells: bytes, zones: bytes, norms: tuple["_ById", ...]) -> NormReasoner:
-    shape = (11, 15)
-    layout = layout_from_grids(
-        np.frombuffer(cells, np.int8).reshape(shape), np.frombuffer(zones, np.int8).reshape(shape)
-    )
-    return NormReasoner(layout, [entry.norm for entry in norms])
-
-
-class _ById:
-    """A norm as part of a cache key; its parameters are a dict and have no hash of their own."""
-
-    __slots__ = ("norm",)
-
-    def __init__(self, norm: Norm) -> None:
-        self.norm = norm
-
-    def __hash__(self) -> int:
-        return hash(self.norm.id)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and self.norm == other.norm
+_CACHE_SIZE = 64
+_cache = threading.local()  # reasoners have working memory, so threads do not share them
 
 
 def make_reasoner(layout: Layout, norms: Sequence[Norm]) -> NormReasoner:
-    """Return a reasoner; the same one for the same map and hypotheses.
+    """Return a reasoner; within a thread the same one for the same map and hypotheses.
 
     Args:
         layout: the place, as seen.
         norms: hypotheses.
     """
-    keys = tuple(_ById(norm) for norm in norms)
-    return _make_reasoner(layout.cells.tobytes(), layout.zones.tobytes(), keys)
+    known: dict[str, tuple[tuple[Norm, ...], NormReasoner]] = _cache.__dict__
+    wanted = tuple(norms)
+    key = str((layout.cells.tobytes(), layout.zones.tobytes(), tuple(n.id for n in wanted)))
+    if key not in known or known[key][0] != wanted:
+        if len(known) >= _CACHE_SIZE:
+            del known[next(iter(known))]
+        known[key] = wanted, NormReasoner(layout, wanted)
+    return known[key][1]

@@ -16,9 +16,9 @@ from benchmarks.suite import Suite, load_suite, make_suite
 from normgym_envs.constants import FAMILIES, Group
 from normgym_envs.errors import ConfigError, ScenarioError, UnknownNameError
 from normgym_envs.layouts import MAIN_LAYOUTS, get_layout
-from normgym_envs.norms.library import load_norms
+from normgym_envs.norms.library import bound_groups, load_norms
 from normgym_envs.norms.parameters import KINDS
-from normgym_envs.protocol.generator import bound_groups, generate_norms, list_possible_norms
+from normgym_envs.protocol.generator import generate_norms, list_possible_norms
 from normgym_envs.protocol.scenarios import Built, TestBuilder, build_interaction
 from normgym_envs.types import Norm
 

@@ -136,12 +136,11 @@ def run_market(context: typer.Context) -> None:
 @agents_app.command()
 def print_agents() -> None:
     """List the built-in agents."""
-    for name, target in AGENTS.items():
+    for name in AGENTS:
         kind = type(find_agent(name).make())
         mark = " (privileged)" if getattr(kind, "privileged", False) else ""
         line = (kind.__doc__ or "").splitlines()[0]
-        typer.echo(f"{name:<12}{line}{mark}")
-        del target
+        typer.echo(f"{name:<18}{line}{mark}")
     typer.echo("Any other: package.module:attribute, a class with reset and act or a function.")
 
 

@@ -3,6 +3,7 @@
 It shows whether the tests of a norm can be passed by somebody who follows another one.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from benchmarks.suite import Suite
 from normgym_envs.constants import FAMILIES, MAX_SLOTS, TEST_PHASES, Action, Driver, Ending
 from normgym_envs.engine import BatchEngine
 from normgym_envs.protocol.equivalence import find_implied_norms
+from normgym_envs.types import Norm
 
 CHUNK = 512
 """Rows of the engine; results do not depend on it."""
@@ -86,7 +88,42 @@ def _find_implied(engine: BatchEngine, suite: Suite, ids: tuple[str, ...]) -> np
             seen[key] = find_implied_norms(engine, layout, spec.num_slots)
         true = ids.index(spec.norms[0])
         implied[:, true] &= seen[key][:, true]
+    for believed, first in enumerate(suite.norms):
+        for true, second in enumerate(suite.norms):
+            implied[believed, true] |= implies_in_time(first, second)
     return implied
+
+
+def implies_in_time(believed: Norm, true: Norm) -> bool:
+    """Return whether whoever keeps one norm about turns from its arrival on keeps another.
+
+    Random states do not show it: somebody who moves on even turns only never has a streak of two.
+    """
+    kinds = ("turn_residues", "move_wait")
+    if believed.kind not in kinds or true.kind not in kinds or believed.scope != true.scope:
+        return False
+    cycle = math.lcm(*(int(norm.parameters.get("modulus", 1)) for norm in (believed, true)))
+    longest = max(int(norm.parameters.get("moves", 0)) for norm in (believed, true))
+    open_states = [(turn, 0) for turn in range(cycle)]
+    seen = set(open_states)
+    while open_states:
+        turn, streak = open_states.pop()
+        following = [((turn + 1) % cycle, 0)]
+        if _permits(believed, turn, streak):
+            if not _permits(true, turn, streak):
+                return False
+            following.append(((turn + 1) % cycle, min(streak + 1, longest)))
+        for state in following:
+            if state not in seen:
+                seen.add(state)
+                open_states.append(state)
+    return True
+
+
+def _permits(norm: Norm, turn: int, streak: int) -> bool:
+    if norm.kind == "move_wait":
+        return streak < int(norm.parameters["moves"])
+    return turn % int(norm.parameters["modulus"]) in norm.parameters["residues"]
 
 
 def summarise(matrix: Matrix) -> dict[str, Any]:

@@ -4,6 +4,7 @@ How records get into a file and out of it again is in `recordfile.py`. The field
 `SCHEMA`; a new field moves the number.
 """
 
+import copy
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -54,7 +55,7 @@ class BeliefEntry(Frozen):
 
     def to_belief(self) -> Belief:
         """Return it as agents know it."""
-        return Belief(self.text, self.confidence, self.details)
+        return Belief(self.text, self.confidence, copy.deepcopy(self.details))
 
 
 class EpisodeKey(Frozen):

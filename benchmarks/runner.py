@@ -17,7 +17,7 @@ import numpy as np
 
 import normgym_envs
 from agents import AgentContext, AgentSource, Observation, find_agent
-from agents.planners import PlannerAgent
+from agents.planners import is_planner
 from benchmarks.playing import Observe, Seat, Watch, play
 from benchmarks.progress import draw_progress
 from benchmarks.recordfile import RecordFile
@@ -28,8 +28,8 @@ from normgym_envs.engine import BatchEngine
 from normgym_envs.errors import ConfigError, UnknownNameError, check_seed
 
 CONDITIONS: Final = (*TEST_PHASES, "all")
-_WORLD: Final = ("kernels", "norms", "engine", "observations", "protocol")
-"""Packages whose sources decide what happens in an episode."""
+_ELSEWHERE: Final = ("market", "mechanisms", "rendering", "envs")
+"""Packages whose sources have no part in what happens in an episode."""
 
 
 @dataclass(frozen=True)
@@ -166,12 +166,11 @@ def select_groups(
 def make_config(source: AgentSource, suite: Suite, seed: int) -> RunConfig:
     """Return what decides the records of a run."""
     instance = source.make()
-    is_planner = isinstance(instance, PlannerAgent)
-    if getattr(instance, "privileged", False) and not is_planner:
+    if getattr(instance, "privileged", False) and not is_planner(instance):
         raise ConfigError(
             f"agent {source.name!r} asks for privileges; only the built-in planners have them"
         )
-    foreseen = instance.predict_newcomer if isinstance(instance, PlannerAgent) else "norm_aware"
+    foreseen = instance.predict_newcomer if is_planner(instance) else "norm_aware"
     return RunConfig(
         suite=suite.name,
         suite_version=suite.version,
@@ -190,9 +189,10 @@ def hash_world() -> str:
     """Return a hash of the sources that decide what happens in an episode, 16 hex digits."""
     root = Path(normgym_envs.__file__).parent
     digest = hashlib.sha256()
-    for package in _WORLD:
-        for path in sorted((root / package).glob("*.py")):
-            digest.update(path.name.encode())
+    for path in sorted(root.rglob("*")):
+        place = path.relative_to(root)
+        if path.suffix in (".py", ".toml") and place.parts[0] not in _ELSEWHERE:
+            digest.update(place.as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -278,14 +278,13 @@ class _Job:
             self.suite.specs[index], predict_newcomer=self.config.options["predict_newcomer"]
         )
         instance = self.source.make()
-        is_planner = isinstance(instance, PlannerAgent)
         carried = interaction.belief if isinstance(interaction, EpisodeRecord) else None
         token = self.suite.token(index)
         return Seat(
             spec=spec,
             key=make_key(self.config, self.suite, index, group.family),
-            agent=None if is_planner else instance,
-            driver=instance.driver if isinstance(instance, PlannerAgent) else Driver.EXTERNAL,
+            agent=None if is_planner(instance) else instance,
+            driver=instance.driver if is_planner(instance) else Driver.EXTERNAL,
             context=AgentContext(
                 token=token,
                 phase=spec.phase,

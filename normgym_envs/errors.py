@@ -24,6 +24,10 @@ class UnknownNameError(NormGymError, KeyError):
         self.accepted = tuple(accepted)
         super().__init__(f"unknown {what} {value!r}{nearest(value, self.accepted)}")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let the error cross process borders."""
+        return type(self), (self.what, self.value, self.accepted)
+
     def __str__(self) -> str:
         """Return the message (KeyError would show its repr)."""
         return str(self.args[0])

@@ -93,6 +93,10 @@ class BatchEngine:
         self.norms = tuple(norms)
         self._layout_index = {layout.name: i for i, layout in enumerate(self.layouts)}
         self._norm_index = {norm.id: i for i, norm in enumerate(self.norms)}
+        if len(self._norm_index) < len(self.norms) or len(self._layout_index) < len(self.layouts):
+            names = [norm.id for norm in self.norms] + [place.name for place in self.layouts]
+            double = next(name for name in names if names.count(name) > 1)
+            raise ConfigError(f"{double!r} is given twice; expected norms and layouts once each")
         self._tables = place_norms(self.layouts, self.norms)
         check_num_threads(num_threads)
         self._pads = np.zeros(num_threads if num_rows >= MIN_ROWS else 1, SCRATCH_DTYPE)

@@ -6,7 +6,7 @@ level, a level being the number of such cells entered: level 0 is a plain breadt
 the occupied cells that it touches seed level 1. Levels that cannot be cheaper are never run.
 
 The answer is the set of first actions that start a cheapest path, which depends on costs-to-go
-alone, so any correct algorithm agrees with it (`tests/test_planner.py` holds it against A*).
+alone, so any correct algorithm agrees with it (`tests/engine` holds it against A*).
 """
 
 import numpy as np

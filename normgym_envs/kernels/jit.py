@@ -55,7 +55,10 @@ def find_cache_folder() -> str | None:
     own = os.environ.get("NUMBA_CACHE_DIR")
     cache_home = os.environ.get("XDG_CACHE_HOME")
     parents = [Path(own)] if own else []
-    parents.append(Path(cache_home) if cache_home else Path.home() / ".cache")
+    try:
+        parents.append(Path(cache_home) if cache_home else Path.home() / ".cache")
+    except RuntimeError:  # no home, as in some containers
+        pass
     for parent in parents:
         folder = parent / name
         try:

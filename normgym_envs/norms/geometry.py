@@ -1,7 +1,7 @@
 """Where a norm's symbols lie on a layout: queue paths and orders of seats.
 
-Plain functions of a layout and a norm's parameters; `norms/compile.py` turns what they return into
-rows for the kernels, and the validator of maps and the drawings use them as they are.
+Plain functions of a layout and a norm's parameters; `norms/placement.py` turns what they return
+into rows for the kernels, and the validator of maps and the drawings use them as they are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

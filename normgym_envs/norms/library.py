@@ -21,6 +21,7 @@ from normgym_envs.types import Norm, Scope
 __all__ = [
     "KINDS",
     "SPLITS",
+    "bound_groups",
     "describe_condition",
     "get_norm",
     "goal_kinds",
@@ -119,6 +120,11 @@ def num_slots(norm: Norm) -> int:
     Source: NG "Agents" names 6 to 10; which norm has which is not specified.
     """
     return KINDS[norm.kind].num_slots
+
+
+def bound_groups(norm: Norm) -> tuple[int, ...]:
+    """Return the groups that a norm binds, as constants.Group."""
+    return tuple(int(Group[name.upper()]) for name in norm.scope.groups)
 
 
 def describe_condition(norm: Norm) -> str:

@@ -22,6 +22,15 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+def _check_choice(name: str, values: list[str], number: int) -> list[str]:
+    """Return a list of permitted values that holds each once and leaves at least one out."""
+    if len(set(values)) < len(values):
+        raise ValueError(f"{name} {values}; expected each once")
+    if len(values) == number:
+        raise ValueError(f"{name} {values} permits everything; expected at least one left out")
+    return values
+
+
 class ZoneForbidden(Parameters):
     """Parameters of zone_forbidden."""
 
@@ -47,6 +56,12 @@ class ExitDoors(Parameters):
         min_length=1, description='a list of permitted doors out of "A", "B", "C"'
     )
 
+    @field_validator("doors")
+    @classmethod
+    def _check_doors(cls, doors: list[str]) -> list[str]:
+        """Refuse repeated doors, and all doors: that forbids nothing."""
+        return _check_choice("doors", doors, 3)
+
 
 class SeatRegions(Parameters):
     """Parameters of seat_regions."""
@@ -54,6 +69,12 @@ class SeatRegions(Parameters):
     regions: list[RegionName] = Field(
         min_length=1, description='a list of permitted regions out of "TL", "BL", "BR"'
     )
+
+    @field_validator("regions")
+    @classmethod
+    def _check_regions(cls, regions: list[str]) -> list[str]:
+        """Refuse repeated regions, and all regions: that forbids nothing."""
+        return _check_choice("regions", regions, 3)
 
 
 class RingDirection(Parameters):
@@ -82,6 +103,10 @@ class TurnResidues(Parameters):
             )
         if len(set(self.residues)) < len(self.residues):
             raise ValueError(f"residues {self.residues}; expected each number once")
+        if len(self.residues) == self.modulus:
+            raise ValueError(
+                f"residues {self.residues} permit every turn; expected at least one left out"
+            )
         return self
 
 

@@ -104,17 +104,6 @@ class StateTracker:
         return self.rows
 
 
-def any_door(observation: Mapping[str, npt.NDArray[Any]]) -> bool:
-    """Return whether the observer may leave by any door."""
-    return int(observation["goal2_door"][0]) < 0 and int(observation["goal1_kind"][0]) >= 0
-
-
-def goal_kind(observation: Mapping[str, npt.NDArray[Any]]) -> Goal1 | None:
-    """Return the observer's kind of first goal, or None while nobody is in its slot."""
-    kind = int(observation["goal1_kind"][0])
-    return Goal1(kind) if kind >= 0 else None
-
-
 def _join(pairs: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return (n, 2) rows and columns as cell indices, -1 for absent."""
     wide = pairs.astype(np.int64)

@@ -19,7 +19,7 @@ from normgym_envs.layouts import get_layout
 from normgym_envs.norms.library import load_norms, read_norm
 from normgym_envs.norms.parameters import KINDS
 from normgym_envs.protocol.equivalence import draw_transitions
-from normgym_envs.types import Norm, Scope
+from normgym_envs.types import Norm
 
 GROUPS: Final = tuple(group.name.lower() for group in Group)
 DOORS: Final = ("A", "B", "C")
@@ -349,9 +349,3 @@ _ROWS: Final[dict[str, Callable[[], Iterator[Row]]]] = {
     "seat_order": _seat_order_rows,
 }
 """Rows a kind can have, by kind."""
-
-
-def bound_groups(norm: Norm) -> tuple[int, ...]:
-    """Return the groups that a norm binds, as constants.Group."""
-    scope: Scope = norm.scope
-    return tuple(int(Group[name.upper()]) for name in scope.groups)

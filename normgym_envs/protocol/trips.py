@@ -12,7 +12,7 @@ import numpy as np
 
 from normgym_envs.constants import TEST_STEPS, Driver, Ending, Goal1, Group
 from normgym_envs.engine import BatchEngine
-from normgym_envs.norms.library import goal_kinds
+from normgym_envs.norms.library import bound_groups, goal_kinds
 from normgym_envs.protocol.places import list_places
 from normgym_envs.types import PERSON_DTYPE, EpisodeSpec, Layout, Norm
 
@@ -73,7 +73,7 @@ def list_detour_problems(layout: Layout, norms: Sequence[Norm]) -> list[str]:
         if goal_kinds(norm)[0] in (Goal1.COUNTER, Goal1.ANY_ZONE_R):
             continue
         trips = list_trips(layout, norm)
-        for group in Group:
+        for group in map(Group, bound_groups(norm)):
             aware = walk_alone(layout, norm, group, trips, Driver.NORM_AWARE)
             blind = walk_alone(layout, norm, group, trips, Driver.NORM_BLIND)
             if not any(

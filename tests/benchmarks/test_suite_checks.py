@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.build import HUMAN_NORMS, assign_places, build_norm, derive_suite
 from benchmarks.evidence import report_evidence
-from benchmarks.matrix import play_matrix, summarise
+from benchmarks.matrix import implies_in_time, play_matrix, summarise
 from benchmarks.matrix import to_json as matrix_to_json
 from benchmarks.suite import Suite, load_suite, make_suite
 from normgym_envs import get_norm, load_norms
@@ -37,6 +37,19 @@ def test_the_matrix_has_a_full_diagonal_and_knows_what_implies_what(part: Suite)
     values = matrix_to_json(matrix)
     assert values["norms"] == list(NORMS)
     assert np.array(values["joint"]).shape == (4, 4)
+
+
+def test_norms_about_time_imply_each_other_over_time() -> None:
+    def implies(first: str, second: str) -> bool:
+        return implies_in_time(get_norm(first), get_norm(second))
+
+    assert implies("even-turns-only", "move-1-wait-1")
+    assert implies("no-turns-1-mod-3", "move-2-wait-1")
+    assert not implies("no-turns-1-mod-3", "move-1-wait-1")
+    assert implies("move-2-wait-1", "move-3-wait-1")
+    assert not implies("move-3-wait-1", "move-2-wait-1")
+    assert not implies("move-1-wait-1", "even-turns-only")
+    assert not implies("even-turns-only", "odd-turns-only")
 
 
 def test_the_matrix_does_not_depend_on_the_batch(

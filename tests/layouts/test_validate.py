@@ -8,9 +8,9 @@ import normgym_envs.layouts as layouts
 from normgym_envs.errors import LayoutError
 from normgym_envs.layouts import get_layout, list_layouts, parse_layout, validate
 from normgym_envs.layouts.validate import list_problems, validate_layout
-from normgym_envs.norms.library import load_norms, read_norm
+from normgym_envs.norms.library import load_norms
 from normgym_envs.protocol.trips import list_detour_problems
-from normgym_envs.types import Layout
+from normgym_envs.types import Layout, Norm
 
 TEXT = (Path(layouts.__file__).parent / "maps" / "cafe.toml").read_text(encoding="utf-8")
 
@@ -106,17 +106,8 @@ def test_short_queue_paths_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_norm_without_conflict_is_named() -> None:
     """Capacity norms bind nobody who is alone; a zone that nobody needs to cross costs nothing."""
-    norm = read_norm(
-        {
-            "id": "all-doors-allowed",
-            "family": "access",
-            "kind": "exit_doors",
-            "split": "train",
-            "sentence": "Any door will do.",
-            "parameters": {"doors": ["A", "B", "C"]},
-        },
-        "test",
-    )
+    doors = {"doors": ("A", "B", "C")}
+    norm = Norm("all-doors-allowed", "access", "exit_doors", doors, "Any door will do.")
     problems = list_detour_problems(get_layout("cafe"), [norm])
     assert problems == [
         f"conflict: all-doors-allowed never costs a person of group {group} a detour"

@@ -150,7 +150,7 @@ def test_broken_rows_say_what_was_expected(
         ("queue_path", {"legs": ["right"]}, "count ''; expected a number from 1, or *"),
         ("queue_path", {"legs": ["away *"], "length": 11}, "'length' has 11; expected a whole"),
         ("ring_direction", {"direction": "clockwize"}, "did you mean 'clockwise'"),
-        ("zone_capacity", {"zone": "S", "capacity": 1}, "parameter 'zone' has 'S'; expected \"Q\""),
+        ("zone_capacity", {"zone": "S", "capacity": 1}, "parameter 'zone' has 'S'; expected \"R\""),
         ("group_seats", {"orange": "TL", "green": "BL"}, "'blue' is missing; expected the blue gr"),
         ("seat_order", {"order": "left"}, "'order' has 'left'; expected \"left-to-right\" or"),
     ],

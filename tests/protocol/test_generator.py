@@ -5,9 +5,10 @@ import pytest
 
 from normgym_envs import BatchEngine, get_layout, load_norms
 from normgym_envs.errors import ConfigError, UnknownNameError
+from normgym_envs.norms.library import bound_groups
 from normgym_envs.norms.parameters import KINDS
 from normgym_envs.protocol.equivalence import draw_transitions
-from normgym_envs.protocol.generator import bound_groups, generate_norms, list_possible_norms
+from normgym_envs.protocol.generator import generate_norms, list_possible_norms
 from normgym_envs.protocol.scenarios import TestBuilder as ScenarioBuilder
 from normgym_envs.protocol.scenarios import play_newcomers
 
