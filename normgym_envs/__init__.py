@@ -21,6 +21,7 @@ gymnasium.register(
     entry_point="normgym_envs.envs.epymarl_env:NormGymTupleEnv",
     disable_env_checker=True,  # it refuses lists of rewards
 )
+gymnasium.register(id="NormGym/Trial-v0", entry_point="normgym_envs.envs.trials:NormGymTrialEnv")
 if hasattr(pettingzoo, "register"):  # since PettingZoo 1.26
     pettingzoo.register(
         "parallel",
