@@ -10,7 +10,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help bench test test-integrations check clean rl
 
-SUITE ?= cafe
+SUITE ?= main
 OUT ?= results/bench
 AGENTS ?= oracle norm_blind bayesian cautious imitator random wait
 WORKERS ?= 2

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.suite import Suite, load_suite, make_suite
 from normgym_envs.constants import FAMILIES, Group
 from normgym_envs.errors import ConfigError, ScenarioError, UnknownNameError
-from normgym_envs.layouts import MAIN_LAYOUTS, get_layout
+from normgym_envs.layouts import MAIN_LAYOUTS, VARIANTS, get_layout
 from normgym_envs.norms.library import bound_groups, load_norms
 from normgym_envs.norms.parameters import KINDS
 from normgym_envs.protocol.generator import generate_norms, list_possible_norms
@@ -93,6 +93,30 @@ def _build_main() -> Iterator[tuple[Norm, Built]]:
             yield norm, built
 
 
+def _build_rl() -> Iterator[tuple[Norm, Built]]:
+    """All norms: twelve tests on the café and on each of its variants, for learners' validation.
+
+    Source: NG App. "Algorithm and settings" (12 episodes a norm on the café and on each of two
+    modified cafés). The first valid candidate is taken.
+    """
+    places = [("seen", "cafe"), *(("unseen", name) for name in VARIANTS)]
+    for row, norm in enumerate(load_norms()):
+        seed = RL_SEED + SEED_STEP * row
+        numbers: Counter[str] = Counter()
+        for phase, name in places:
+            builder = TestBuilder(get_layout(name), norm, [])
+            for _ in range(RL_TESTS):
+                numbers[phase] += 1
+                seed += 1
+                group = numbers[phase] % len(Group)
+                yield norm, builder.build(phase, numbers[phase], group, seed, compare=False)
+
+
+RL_SEED = 500_000
+"""Builder seed of the suite `rl`; apart from the other suites'."""
+RL_TESTS = 12
+
+
 def assign_places() -> tuple[str, ...]:
     """Return the other place of each norm of the library, in turn within each family.
 
@@ -110,6 +134,7 @@ def assign_places() -> tuple[str, ...]:
 
 BUILDERS: dict[str, Callable[[], Iterator[tuple[Norm, Built]]]] = {
     "main": _build_main,
+    "rl": _build_rl,
 }
 """Suites that are built, by name."""
 

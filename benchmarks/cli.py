@@ -92,30 +92,23 @@ def run_agents(
 
 @app.command("throughput")
 def measure(
-    seconds: Annotated[float, typer.Option(help="Time to spend on measuring.")] = 20.0,
+    seconds: Annotated[float, typer.Option(help="Time to spend on measuring.")] = 60.0,
+    starts: Annotated[bool, typer.Option(help="Time fresh processes to their first step.")] = True,
     json: Annotated[Path | None, typer.Option(help="Write the numbers to this file.")] = None,
 ) -> None:
-    """Measure the engine against the plain Python restatement of the rules (needs a checkout)."""
-    from benchmarks.throughput import measure_throughput
+    """Measure engine and faces against plain Python and others' environments (needs a checkout)."""
+    from benchmarks.starts import measure_starts
+    from benchmarks.throughput import describe_throughput, measure_throughput
 
     if json is not None:
         check_writable(json, "--json")
     result = measure_throughput(seconds)
+    if starts:
+        result["starts"] = measure_starts()
     if json is not None:
         write_atomically(json, (dump_json(result) + "\n").encode())
-    names = {
-        "batch256": "engine, 256 rows, no observations",
-        "step1": "engine, one row, one call a step",
-        "naive": "plain Python, heap A*, m*m searches",
-    }
-    for name, words in names.items():
-        rate = result["env_steps_per_second"][name]
-        ratio = result["ratios"].get(f"{name}_vs_naive")
-        factor = f"{ratio:9,.0f} x" if ratio else ""
-        typer.echo(
-            f"{words:<38}{rate['median']:>12,.0f} steps/s "
-            f"[{rate['min']:,.0f} to {rate['max']:,.0f}]{factor}"
-        )
+    for line in describe_throughput(result):
+        typer.echo(line)
 
 
 @app.command(

@@ -1,7 +1,8 @@
-"""How fast the engine is, against the plain Python restatement of the rules, in one run.
+"""Steps a second of the engine and of every face, against plain Python and others' environments.
 
-All variants play the same episodes and take turns within each round, so that a machine that slows
-down slows all of them down; ratios are taken round by round.
+Everything takes turns within one run and ratios are taken round by round: on a shared machine
+absolute figures drift, ratios within a round much less. Where another process holds a processor
+the figures of two threads mean nothing; `alu2_vs_alu1` says whether it did.
 """
 
 import importlib
@@ -9,42 +10,80 @@ import os
 import platform
 import statistics
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-import numpy as np
+import numba
 
+from benchmarks.samples import (
+    LAYOUT,
+    NORM_STRIDE,
+    Sample,
+    is_installed,
+    prepare_batch,
+    prepare_gym,
+    prepare_naive,
+    prepare_parallel,
+    prepare_processor,
+    prepare_single,
+    prepare_vector,
+)
 from normgym_envs import __version__
-from normgym_envs.constants import MAX_SLOTS, NUM_ACTIONS
-from normgym_envs.engine import BatchEngine
+from normgym_envs.engine.state import SCRATCH_DTYPE, STATE_DTYPE
 from normgym_envs.errors import ConfigError, StateError
-from normgym_envs.layouts import get_layout
-from normgym_envs.norms.library import list_norms, load_norms
-from normgym_envs.protocol.episodes import draw_episode
-from normgym_envs.types import EpisodeSpec
+from normgym_envs.norms.library import list_norms
+from normgym_envs.observations import flat_size
 
-BATCH: Final = 256
 ROUNDS: Final = 7
-WARM_UP: Final = 25
-"""Steps before anything is timed, until everybody has arrived."""
-NORM_STRIDE: Final = 5
-"""Every so many norms of the library take part: enough of each family, and a pass of the plain
-Python world over all of them stays short."""
-BLOCK: Final = 100
-"""Steps of one single-row engine at a stretch."""
-LAYOUT: Final = "cafe"
-ENDLESS: Final = 2**30
+TWO_THREADS: Final = int(numba.config.NUMBA_NUM_THREADS) >= 2  # type: ignore[attr-defined]
 _TESTS: Final = Path(__file__).resolve().parents[1] / "tests"
 
-Sample = Callable[[float], float]
-"""Plays for about so many seconds and returns environment steps a second."""
+LABELS: Final = {
+    "step1": "engine, 1 row, one call a step",
+    "step1_observed": "  with observations",
+    "batch16": "engine, 16 rows",
+    "batch16_observed": "  with observations",
+    "batch256": "engine, 256 rows",
+    "batch256_observed": "  with observations",
+    "batch256_threads2": "  two threads",
+    "batch4096": "engine, 4,096 rows",
+    "batch4096_observed": "  with observations",
+    "batch4096_threads2": "  two threads",
+    "gym": "Gymnasium face, made by id",
+    "parallel1": "PettingZoo face, 1 learner",
+    "parallel6": "PettingZoo face, 6 learners",
+    "vector256": "Gymnasium vector face, 256 rows",
+    "sb3_256": "Stable-Baselines3 face, 256 rows",
+    "naive": "plain Python, heap A*, m*m searches",
+    "naive_shared": "plain Python, predictions shared",
+    "cartpole": "CartPole-v1",
+    "minigrid": "MiniGrid-Empty-8x8-v0",
+    "alu1": "integer work, one thread (links)",
+    "alu2": "integer work, two threads (links)",
+}
+"""Names of the samples, and what they are in words."""
+
+RATIOS: Final = {
+    "batch256_vs_naive": ("batch256", "naive"),
+    "step1_vs_naive": ("step1", "naive"),
+    "step1_observed_vs_naive": ("step1_observed", "naive"),
+    "gym_vs_cartpole": ("gym", "cartpole"),
+    "batch256_observed_vs_minigrid": ("batch256_observed", "minigrid"),
+    "vector256_vs_minigrid": ("vector256", "minigrid"),
+    "batch256_threads2_vs_1": ("batch256_threads2", "batch256"),
+    "batch4096_threads2_vs_1": ("batch4096_threads2", "batch4096"),
+    "alu2_vs_alu1": ("alu2", "alu1"),
+    "naive_shared_vs_naive": ("naive_shared", "naive"),
+    "step1_vs_naive_shared": ("step1", "naive_shared"),
+    "batch256_vs_step1": ("batch256", "step1"),
+}
+"""Ratios by name. The last three split the first: shared predictions, compiled search, batching."""
 
 
-def measure_throughput(seconds: float = 20.0, seed: int = 0) -> dict[str, Any]:
+def measure_throughput(seconds: float = 60.0, seed: int = 0) -> dict[str, Any]:
     """Return steps a second and their ratios.
 
     Args:
@@ -52,8 +91,8 @@ def measure_throughput(seconds: float = 20.0, seed: int = 0) -> dict[str, Any]:
         seed: of the episodes and of the newcomer's random actions.
 
     Returns:
-        Plain JSON values; `ratios` holds the medians over rounds of `batch256_vs_naive` and
-        `step1_vs_naive`.
+        Plain JSON values; `ratios` holds the medians over rounds of those in RATIOS whose
+        packages are installed, `skipped` what was left out and why.
 
     Raises:
         ConfigError: `seconds` is below 1.
@@ -62,24 +101,19 @@ def measure_throughput(seconds: float = 20.0, seed: int = 0) -> dict[str, Any]:
     if not seconds >= 1:
         raise ConfigError(f"seconds is {seconds}; expected at least 1")
     with import_naive() as naive:
-        samples = {
-            "batch256": prepare_batch(seed),
-            "step1": prepare_single(seed),
-            "naive": prepare_naive(naive, seed),
-        }
+        samples, skipped = prepare_samples(naive, seed)
         rates: dict[str, list[float]] = {name: [] for name in samples}
         order = list(samples)
         for turn in range(ROUNDS):
-            for name in order[turn % 3 :] + order[: turn % 3]:
+            start = turn * 3 % len(order)
+            for name in order[start:] + order[:start]:
                 rates[name].append(samples[name](seconds / (ROUNDS * len(samples))))
-    ratios = {
-        f"{name}_vs_naive": statistics.median(
-            fast / slow for fast, slow in zip(rates[name], rates["naive"], strict=True)
-        )
-        for name in ("batch256", "step1")
-    }
     return {
-        "ratios": {name: round(value, 1) for name, value in ratios.items()},
+        "ratios": {
+            name: round(_compare(rates[above], rates[below]), 3)
+            for name, (above, below) in RATIOS.items()
+            if above in rates and below in rates
+        },
         "env_steps_per_second": {
             name: {
                 "median": round(statistics.median(values), 1),
@@ -88,100 +122,81 @@ def measure_throughput(seconds: float = 20.0, seed: int = 0) -> dict[str, Any]:
             }
             for name, values in rates.items()
         },
+        "skipped": skipped,
+        "bytes_per_row": {
+            "state": STATE_DTYPE.itemsize,
+            "observation": 4 * flat_size(10),
+            "scratch_per_thread": SCRATCH_DTYPE.itemsize,
+        },
         "rounds": ROUNDS,
         "seconds": seconds,
         "seed": seed,
         "layout": LAYOUT,
         "norms": len(list_norms()[::NORM_STRIDE]),
-        "threads": 1,
         "package_version": __version__,
         "python": platform.python_version(),
-        "numba": importlib.import_module("numba").__version__,
+        "numba": numba.__version__,
         "processors": os.cpu_count(),
     }
 
 
-def make_specs(seed: int) -> list[EpisodeSpec]:
-    """Return an endless episode under each norm taken, with one norm-blind person in it."""
-    return [
-        draw_episode(LAYOUT, norm, seed=seed + index, num_norm_blind=1, limit=ENDLESS)
-        for index, norm in enumerate(list_norms()[::NORM_STRIDE])
-    ]
+def prepare_samples(naive: ModuleType, seed: int) -> tuple[dict[str, Sample], dict[str, str]]:
+    """Return what can be played here by name, and the names of the rest with the reason."""
+    samples = {"step1": prepare_single(seed, observed=False)}
+    samples["step1_observed"] = prepare_single(seed, observed=True)
+    for rows in (16, 256, 4096):
+        samples[f"batch{rows}"] = prepare_batch(seed, rows, observed=False)
+        samples[f"batch{rows}_observed"] = prepare_batch(seed, rows, observed=True)
+    skipped = {}
+    if TWO_THREADS:
+        for rows in (256, 4096):
+            two = prepare_batch(seed, rows, observed=False, num_threads=2)
+            samples[f"batch{rows}_threads2"] = two
+        samples["alu2"] = prepare_processor(2)
+    else:
+        skipped["two threads"] = "one processor"
+    samples["alu1"] = prepare_processor(1)
+    samples["gym"] = prepare_gym(seed, "NormGym/Community-v0")
+    samples["parallel1"] = prepare_parallel(seed, 1)
+    samples["parallel6"] = prepare_parallel(seed, 6)
+    samples["vector256"] = prepare_vector(seed, 256)
+    if is_installed("stable_baselines3"):
+        samples["sb3_256"] = prepare_vector(seed, 256, sb3=True)
+    else:
+        skipped["sb3_256"] = "Stable-Baselines3 is not installed"
+    samples["naive"] = prepare_naive(naive, seed, shared=False)
+    samples["naive_shared"] = prepare_naive(naive, seed, shared=True)
+    samples["cartpole"] = prepare_gym(seed, "CartPole-v1")
+    if is_installed("minigrid"):
+        importlib.import_module("minigrid")
+        samples["minigrid"] = prepare_gym(seed, "MiniGrid-Empty-8x8-v0")
+    else:
+        skipped["minigrid"] = "MiniGrid is not installed"
+    return samples, skipped
 
 
-def prepare_batch(seed: int) -> Sample:
-    """Return a sample of one engine with 256 rows, the norms in turn, without observations."""
-    specs = make_specs(seed)
-    engine = BatchEngine([get_layout(LAYOUT)], load_norms(), BATCH)
-    for row in range(BATCH):
-        engine.load(row, specs[row % len(specs)])
-    actions = _draw_actions(seed, BATCH)
-    for step in range(WARM_UP):
-        engine.step(actions[step % len(actions)])
-
-    def sample(seconds: float) -> float:
-        steps, start = 0, time.perf_counter()
-        while time.perf_counter() - start < seconds:
-            for step in range(10):
-                engine.step(actions[(steps + step) % len(actions)])
-            steps += 10
-        return steps * BATCH / (time.perf_counter() - start)
-
-    return sample
-
-
-def prepare_single(seed: int) -> Sample:
-    """Return a sample of engines with one row each, one call a step, the norms in turn."""
-    engines = []
-    actions = _draw_actions(seed, 1)
-    for spec in make_specs(seed):
-        engine = BatchEngine([get_layout(LAYOUT)], load_norms(), 1)
-        engine.load(0, spec)
-        for step in range(WARM_UP):
-            engine.step(actions[step % len(actions)])
-        engines.append(engine)
-    place = 0
-
-    def sample(seconds: float) -> float:
-        nonlocal place
-        steps, start = 0, time.perf_counter()
-        while time.perf_counter() - start < seconds:
-            engine = engines[place % len(engines)]
-            place += 1
-            for step in range(BLOCK):
-                engine.step(actions[step % len(actions)])
-            steps += BLOCK
-        return steps / (time.perf_counter() - start)
-
-    return sample
-
-
-def prepare_naive(naive: ModuleType, seed: int) -> Sample:
-    """Return a sample of the plain Python world: heap A*, every agent predicts all the others.
-
-    A sample ends after a whole pass over the norms, so that all of them weigh the same.
-    """
-    packages = Path(__file__).resolve().parents[1] / "normgym_envs"
-    layout = naive.load_map(packages / "layouts" / "maps" / f"{LAYOUT}.toml")
-    rows = naive.load_norms(packages / "norms" / "library.toml")
-    worlds = [naive.load_episode(spec, layout, rows) for spec in make_specs(seed)]
-    actions = _draw_actions(seed, 1)[:, 0, 0].tolist()
-    for step in range(WARM_UP):
-        for world in worlds:
-            naive.step(world, {0: actions[step % len(actions)]}, True)
-    place = 0
-
-    def sample(seconds: float) -> float:
-        nonlocal place
-        steps, start = 0, time.perf_counter()
-        while time.perf_counter() - start < seconds:
-            for world in worlds:
-                naive.step(world, {0: actions[place % len(actions)]}, False)
-            place += 1
-            steps += len(worlds)
-        return steps / (time.perf_counter() - start)
-
-    return sample
+def describe_throughput(result: dict[str, Any]) -> list[str]:
+    """Return the result as lines for a terminal."""
+    lines = []
+    rates = result["env_steps_per_second"]
+    naive = rates["naive"]["median"]
+    for name, words in LABELS.items():
+        if name in rates:
+            rate = rates[name]
+            lines.append(
+                f"{words:<37}{rate['median']:>13,.0f} steps/s "
+                f"[{rate['min']:,.0f} to {rate['max']:,.0f}]{rate['median'] / naive:>10,.1f} x"
+            )
+    lines.append("")
+    lines += [f"{name:<34}{value:>10,.2f}" for name, value in result["ratios"].items()]
+    size = result["bytes_per_row"]
+    lines.append(f"memory: {size['state']:,} bytes a row, {size['observation']:,} its observation")
+    for name, start in result.get("starts", {}).items():
+        lines.append(
+            f"{name} start: {start['wall']:.1f} s to the first step ({start['cpu']:.1f} s of CPU)"
+        )
+    lines += [f"left out: {name}, because {why}" for name, why in result["skipped"].items()]
+    return lines
 
 
 @contextmanager
@@ -204,7 +219,6 @@ def import_naive() -> Iterator[ModuleType]:
         sys.path.remove(str(_TESTS))
 
 
-def _draw_actions(seed: int, rows: int) -> np.ndarray:
-    """Return random actions drawn beforehand, (T, rows, slots) int8."""
-    rng = np.random.default_rng(seed)
-    return rng.integers(0, NUM_ACTIONS, (1000, rows, MAX_SLOTS)).astype(np.int8)
+def _compare(above: list[float], below: list[float]) -> float:
+    """Return the median over rounds of a ratio."""
+    return statistics.median(fast / slow for fast, slow in zip(above, below, strict=True))

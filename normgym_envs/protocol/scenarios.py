@@ -90,7 +90,9 @@ class TestBuilder:
         self._rivals = [rival for i, rival in enumerate(rivals, 1) if not implies[i]]
         self._crowd = engine
 
-    def build(self, phase: str, number: int, group: int, seed: int) -> Built:
+    def build(
+        self, phase: str, number: int, group: int, seed: int, *, compare: bool = True
+    ) -> Built:
         """Build one test scenario.
 
         A candidate is valid when the norm-aware newcomer finishes without a violation and the
@@ -104,6 +106,7 @@ class TestBuilder:
             number: counts the scenarios of the phase; part of the name.
             group: constants.Group of the newcomer.
             seed: of the stream of candidates.
+            compare: choose among valid candidates; otherwise the first is taken.
 
         Raises:
             ScenarioError: no candidate of `MAX_CANDIDATES` is valid.
@@ -126,6 +129,8 @@ class TestBuilder:
                 rejected.append(reason)
                 continue
             valid += 1
+            if not compare:
+                return Built(spec, tuple(rejected))
             if ignorance_passes:
                 best = best or (spec, (IGNORANCE, *self._list_passing(spec)))
                 continue
