@@ -14,7 +14,7 @@ from normgym_envs.constants import (
     Goal1,
 )
 from normgym_envs.engine.checks import PREDICTIONS, check_drivers, check_frame, check_persons
-from normgym_envs.engine.loading import are_valid, begin_row
+from normgym_envs.engine.loading import are_actions, are_valid, begin_row
 from normgym_envs.engine.state import SCRATCH_DTYPE, allocate_states
 from normgym_envs.engine.step import (
     judge_transitions,
@@ -55,8 +55,8 @@ class BatchEngine:
         states: (B,) STATE_DTYPE, the whole state; a copy of a row is a snapshot.
 
     Example:
-        >>> from normgym_envs import BatchEngine, draw_episode, get_layout, list_norms
-        >>> engine = BatchEngine([get_layout("cafe")], list_norms(), num_rows=2)
+        >>> from normgym_envs import BatchEngine, draw_episode, get_layout, load_norms
+        >>> engine = BatchEngine([get_layout("cafe")], load_norms(), num_rows=2)
         >>> for row in range(2):
         ...     engine.load(row, draw_episode("cafe", "even-turns-only", seed=row))
         >>> engine.step(np.full((2, 10), 4, np.int8))
@@ -221,6 +221,10 @@ class BatchEngine:
             ActionError: wrong type, shape or range.
         """
         array = np.asarray(actions)
+        if array.dtype == np.int8 and array.shape == (len(self.states), MAX_SLOTS):
+            array = np.ascontiguousarray(array)
+            if are_actions(array):
+                return array
         if array.dtype.kind not in "iu":
             raise ActionError(f"actions have dtype {array.dtype}; expected integers")
         if array.ndim != 2 or len(array) != self.num_rows or not 0 < array.shape[1] <= MAX_SLOTS:
@@ -232,8 +236,6 @@ class BatchEngine:
             raise ActionError(
                 f"action {array[row, slot]} of row {row}, slot {slot}; expected 0 to 4"
             )
-        if array.dtype == np.int8 and array.shape[1] == MAX_SLOTS:
-            return np.ascontiguousarray(array)
         padded = np.full((self.num_rows, MAX_SLOTS), NUM_ACTIONS - 1, np.int8)
         padded[:, : array.shape[1]] = array
         return padded

@@ -60,7 +60,7 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
         >>> env = NormGymEnv(norm="even-turns-only")
         >>> observation, info = env.reset(seed=0)
         >>> observation.shape, info["action_mask"].tolist()
-        ((553,), [0, 0, 0, 1, 1])
+        ((553,), [1, 0, 0, 0, 1])
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - declared as a plain attribute by Gymnasium

@@ -113,7 +113,7 @@ def compute_payoffs(
         ConfigError: p or rho outside [0, 1].
 
     Example:
-        >>> compute_payoffs(0.8, Payoffs()).initiator.item()
+        >>> round(compute_payoffs(0.8, Payoffs()).initiator.item(), 12)
         0.7
     """
     check_probability("rho_initiator", rho_initiator)

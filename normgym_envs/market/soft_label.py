@@ -39,9 +39,9 @@ def compute_label(score: ArrayLike, sharpness: float = DEFAULT_SHARPNESS) -> NDA
     """
     check_range("sharpness", sharpness, 1e-12)
     check_range("score", score, -np.inf)
-    array = np.ascontiguousarray(score, np.float64)
+    array = np.asarray(score, np.float64)
     out = np.empty(array.shape)
-    _label_all(array.reshape(-1), float(sharpness), out.reshape(-1))
+    _label_all(np.ascontiguousarray(array).reshape(-1), float(sharpness), out.reshape(-1))
     return out
 
 
