@@ -6,10 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from normgym_envs.constants import (
+    COLLISION_PENALTY,
+    GOAL_REWARD,
     MAX_NORMS,
     MAX_SLOTS,
     NUM_ACTIONS,
+    STEP_COST,
     TEST_PHASES,
+    VIOLATION_PENALTY,
     Ending,
     Goal1,
 )
@@ -38,7 +42,7 @@ from normgym_envs.types import (
     RecordArray,
 )
 
-DEFAULT_REWARD_TERMS = (10.0, 0.1, 5.0, 20.0)
+DEFAULT_REWARD_TERMS = (GOAL_REWARD, STEP_COST, COLLISION_PENALTY, VIOLATION_PENALTY)
 """Goal, step cost, collision, sanction; reward points. Source: NG App. "Reward"."""
 
 

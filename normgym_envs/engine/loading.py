@@ -1,4 +1,4 @@
-"""Compiled beginnings of episodes: a look at the persons, and the row filled with them."""
+"""Compiled looks at what comes from outside, and rows filled with it."""
 
 import numpy as np
 
@@ -7,6 +7,20 @@ from normgym_envs.kernels import njit
 
 _PLACE, _ANY_ZONE_R = 1, 3  # constants.Goal1
 _LAST_GROUP, _LAST_DOOR, _NUM_CELLS = 2, 2, 165  # constants
+
+
+@njit
+def are_actions(actions: np.ndarray) -> bool:
+    """Return whether all entries are actions.
+
+    Args:
+        actions: (B, N) int8.
+    """
+    for index in range(actions.shape[0]):
+        for slot in range(actions.shape[1]):
+            if actions[index, slot] < 0 or actions[index, slot] > 4:
+                return False
+    return True
 
 
 @njit
