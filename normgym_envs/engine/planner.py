@@ -6,6 +6,7 @@ intents are computed once per step and shared, instead of once per pair of perso
 
 import numpy as np
 
+from normgym_envs.constants import COURTESY_PATIENCE, Driver, Goal1, Zone
 from normgym_envs.engine.boards import add_bit, clear_board, has_bit, locate, remove_bit
 from normgym_envs.engine.search import find_ties, norm_followed
 from normgym_envs.kernels import draw, njit, uniform
@@ -22,10 +23,9 @@ from normgym_envs.norms.kinds import (
 
 _WAIT = 4
 _WAIT_ONLY = 16  # the tie set {WAIT}
-_EXTERNAL, _NORM_BLIND = 0, 2  # constants.Driver
-_COUNTER, _PLACE, _ANY_CHAIR = 0, 1, 2  # constants.Goal1
-_ZONE_R = 2  # constants.Zone
-_PATIENCE = 2  # constants.COURTESY_PATIENCE
+_EXTERNAL, _NORM_BLIND = int(Driver.EXTERNAL), int(Driver.NORM_BLIND)
+_COUNTER, _PLACE, _ANY_CHAIR = int(Goal1.COUNTER), int(Goal1.PLACE), int(Goal1.ANY_CHAIR)
+_ZONE_R = int(Zone.R)
 
 HESITATE_STREAM = 4  # whether a person hesitates to walk back; index: the cell it stands on
 
@@ -96,7 +96,7 @@ def plan_row(
         action = lowest_action(ties)
         target = layout["neighbour"][row["pos"][slot], action]
         if action != _WAIT and has_bit(board, target):
-            if row["leg"][slot] == 0 or row["courtesy"][slot] < _PATIENCE:
+            if row["leg"][slot] == 0 or row["courtesy"][slot] < COURTESY_PATIENCE:
                 action = _WAIT
                 ties = _WAIT_ONLY
                 pad["wait_courtesy"][slot] = True

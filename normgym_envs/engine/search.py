@@ -1,8 +1,8 @@
 """The exact shortest-path search of the planner, on boards.
 
-The wave runs backward from the goal. A path costs one unit per step and `COLLISION` more for each
-entered cell where somebody else is predicted; norms about time add waits. Paths are found level by
-level, a level being the number of such cells entered: level 0 is a plain breadth-first wave, and
+The wave runs backward from the goal. A path costs one unit per step and `COLLISION_STEPS` more for
+each entered cell where somebody else is predicted; norms about time add waits. Paths are found level
+by level, a level being the number of such cells entered: level 0 is a plain breadth-first wave, and
 the occupied cells that it touches seed level 1. Levels that cannot be cheaper are never run.
 
 The answer is the set of first actions that start a cheapest path, which depends on costs-to-go
@@ -11,11 +11,11 @@ alone, so any correct algorithm agrees with it (`tests/engine` holds it against 
 
 import numpy as np
 
+from normgym_envs.constants import COLLISION_STEPS
 from normgym_envs.engine.boards import locate
 from normgym_envs.kernels import njit
 from normgym_envs.norms.kinds import binds, is_gate, is_gate_open
 
-COLLISION = 50  # constants.COLLISION_STEPS
 MAX_LAYERS = 166  # engine.state.MAX_LAYERS
 NEVER = 1_000_000  # more than any path costs
 _WAIT_BIT = 16
@@ -129,7 +129,7 @@ def find_ties(
     ties = 0
     num_touched = 0
     for level in range(11):
-        if COLLISION * level + 1 > best:
+        if COLLISION_STEPS * level + 1 > best:
             break
         old, new = level & 1, (level + 1) & 1
         # f: frontier before the visit, h: after it (unused without memory)
@@ -143,7 +143,7 @@ def find_ties(
         next_touch = 0
         num_touched = 0
         for layer in range(MAX_LAYERS - 1):
-            if COLLISION * level + layer + 1 > best:
+            if COLLISION_STEPS * level + layer + 1 > best:
                 break
             # occupied cells of the frontier wait for the next level
             t0, t1, t2 = f0 & o0, f1 & o1, f2 & o2
@@ -184,7 +184,7 @@ def find_ties(
                     wait_cost = count_turns(row, placed, pad, slot, layer + 1, True)
                 if wait_cost == cost:
                     first |= _WAIT_BIT
-                cost += COLLISION * level
+                cost += COLLISION_STEPS * level
                 if cost < best:
                     best = cost
                     ties = first

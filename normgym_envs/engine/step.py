@@ -5,6 +5,14 @@ Source: NG App. "Environment Details" and "Evaluation Protocol".
 
 import numpy as np
 
+from normgym_envs.constants import (
+    COUNTER_SERVICE_STEPS,
+    PLACE_SERVICE_STEPS,
+    Driver,
+    Ending,
+    Goal1,
+    Zone,
+)
 from normgym_envs.engine.conflicts import resolve_conflicts
 from normgym_envs.engine.planner import is_free, is_held, plan_row
 from normgym_envs.engine.search import norm_in_force
@@ -12,11 +20,10 @@ from normgym_envs.kernels import njit
 from normgym_envs.norms.kinds import forbids, list_holders
 
 _WAIT = 4
-_EXTERNAL = 0  # constants.Driver
-_COUNTER, _PLACE, _ANY_CHAIR = 0, 1, 2  # constants.Goal1
-_ZONE_Q, _ZONE_R = 1, 2  # constants.Zone
-_RUNNING, _TERMINATED, _TRUNCATED = 0, 1, 2  # constants.Ending
-_COUNTER_STEPS, _PLACE_STEPS = 4, 3  # constants.COUNTER_SERVICE_STEPS, PLACE_SERVICE_STEPS
+_EXTERNAL = int(Driver.EXTERNAL)
+_COUNTER, _PLACE, _ANY_CHAIR = int(Goal1.COUNTER), int(Goal1.PLACE), int(Goal1.ANY_CHAIR)
+_ZONE_Q, _ZONE_R = int(Zone.Q), int(Zone.R)
+_RUNNING, _TERMINATED, _TRUNCATED = (int(ending) for ending in Ending)
 
 
 @njit
@@ -167,7 +174,9 @@ def complete_goals(row: np.void, layout: np.void) -> None:
             row["timer"][slot] = 0
             continue
         row["timer"][slot] += 1
-        needed = _COUNTER_STEPS if row["goal1_kind"][slot] == _COUNTER else _PLACE_STEPS
+        needed = (
+            COUNTER_SERVICE_STEPS if row["goal1_kind"][slot] == _COUNTER else PLACE_SERVICE_STEPS
+        )
         if row["timer"][slot] >= needed:
             row["goals"][slot] = 1
             row["leg"][slot] = 1

@@ -39,10 +39,13 @@ def hash_sources(root: Path) -> str:
         str, 16 hexadecimal digits.
     """
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
+    # constants are frozen into compiled code
+    paths = [root / "constants.py"]
     for package in COMPILED_PACKAGES:
-        for path in sorted((root / package).glob("*.py")):
-            digest.update(path.name.encode())
-            digest.update(path.read_bytes())
+        paths += sorted((root / package).glob("*.py"))
+    for path in paths:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

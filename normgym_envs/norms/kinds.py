@@ -13,6 +13,7 @@ A transition is permissible if its gate is open and its variant allows it. The s
 
 import numpy as np
 
+from normgym_envs.constants import Goal1
 from normgym_envs.kernels import njit
 
 KIND_CODES = {
@@ -46,7 +47,7 @@ ZONE_CAPACITY = KIND_CODES["zone_capacity"]
 ZONE_SINGLE_GROUP = KIND_CODES["zone_single_group"]
 SEAT_ORDER = KIND_CODES["seat_order"]
 
-_COUNTER = 0  # constants.Goal1.COUNTER
+_COUNTER = int(Goal1.COUNTER)
 
 
 @njit
