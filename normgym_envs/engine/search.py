@@ -2,8 +2,9 @@
 
 The wave runs backward from the goal. A path costs one unit per step and `COLLISION_STEPS` more for
 each entered cell where somebody else is predicted; norms about time add waits. Paths are found
-level by level, a level being the number of such cells entered: level 0 is a plain breadth-first wave, and
-the occupied cells that it touches seed level 1. Levels that cannot be cheaper are never run.
+level by level, a level being the number of such cells entered: level 0 is a plain breadth-first
+wave, and the occupied cells that it touches seed level 1. Levels that cannot be cheaper are never
+run.
 
 The answer is the set of first actions that start a cheapest path, which depends on costs-to-go
 alone, so any correct algorithm agrees with it (`tests/engine` holds it against A*).
