@@ -8,6 +8,8 @@ from normgym_envs.envs import NormGymEnv, NormGymParallelEnv, NormGymVectorEnv
 from normgym_envs.layouts import get_layout, list_layouts
 from normgym_envs.norms import get_norm, list_norms, load_norms
 from normgym_envs.protocol import draw_episode
+from normgym_envs.protocol.generator import generate_norms
+from normgym_envs.types import EpisodeSpec, Layout, Norm
 
 __version__ = "0.1.0"
 
@@ -31,11 +33,15 @@ if hasattr(pettingzoo, "register"):  # since PettingZoo 1.26
 
 __all__ = [
     "BatchEngine",
+    "EpisodeSpec",
+    "Layout",
+    "Norm",
     "NormGymEnv",
     "NormGymParallelEnv",
     "NormGymVectorEnv",
     "__version__",
     "draw_episode",
+    "generate_norms",
     "get_layout",
     "get_norm",
     "list_layouts",
