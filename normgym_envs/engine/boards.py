@@ -14,6 +14,30 @@ _S63 = np.uint64(63)
 
 
 @njit
+def copy_board(board: np.ndarray, source: np.ndarray) -> None:
+    """Write another board's bits; three words compile much faster than a slice.
+
+    Args:
+        board: (3,) uint64, written.
+        source: (3,) uint64.
+    """
+    for word in range(3):
+        board[word] = source[word]
+
+
+@njit
+def copy_boards(boards: np.ndarray, sources: np.ndarray) -> None:
+    """Write the bits of several boards.
+
+    Args:
+        boards: (n, 3) uint64, written.
+        sources: (n, 3) uint64.
+    """
+    for place in range(boards.shape[0]):
+        copy_board(boards[place], sources[place])
+
+
+@njit
 def clear_board(board: np.ndarray) -> None:
     """Empty a board in place.
 

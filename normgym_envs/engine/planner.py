@@ -7,7 +7,15 @@ intents are computed once per step and shared, instead of once per pair of perso
 import numpy as np
 
 from normgym_envs.constants import COURTESY_PATIENCE, Driver, Goal1, Zone
-from normgym_envs.engine.boards import add_bit, clear_board, has_bit, locate, remove_bit
+from normgym_envs.engine.boards import (
+    add_bit,
+    clear_board,
+    copy_board,
+    copy_boards,
+    has_bit,
+    locate,
+    remove_bit,
+)
 from normgym_envs.engine.search import find_ties, norm_followed
 from normgym_envs.kernels import draw, njit, uniform
 from normgym_envs.norms.kinds import (
@@ -183,7 +191,7 @@ def load_masks(
     pad["zone"][slot] = 0
     pad["has_gate"][slot] = False
     pad["can_relax"][slot] = False
-    permitted[0] = layout["moves"]
+    copy_boards(permitted[0], layout["moves"])
     if blind:
         return
     for place in range(4):
@@ -202,7 +210,7 @@ def load_masks(
             pad["zone"][slot] = norm["zone"]
     has_memory = pad["zone"][slot] > 0
     if has_memory:
-        permitted[1] = layout["moves"]
+        copy_boards(permitted[1], layout["moves"])
     for place in range(4):
         index = norm_followed(row, pad, place, slot)
         if index < 0:
@@ -240,7 +248,7 @@ def set_goal(row: np.void, layout: np.void, pad: np.void, slot: int) -> None:
         if door >= 0:
             add_bit(goal, layout["doors"][door])
         else:
-            goal[:] = layout["door_board"]
+            copy_board(goal, layout["door_board"])
         return
     kind = row["goal1_kind"][slot]
     if kind == _COUNTER:
@@ -248,9 +256,9 @@ def set_goal(row: np.void, layout: np.void, pad: np.void, slot: int) -> None:
     elif kind == _PLACE:
         add_bit(goal, row["goal1_cell"][slot])
     elif kind == _ANY_CHAIR:
-        goal[:] = layout["chair_board"]
+        copy_board(goal, layout["chair_board"])
     else:
-        goal[:] = layout["zone_board"][_ZONE_R]
+        copy_board(goal, layout["zone_board"][_ZONE_R])
 
 
 @njit
