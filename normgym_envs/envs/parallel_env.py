@@ -20,13 +20,9 @@ from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
 from normgym_envs.envs.actions import read_actions
 from normgym_envs.envs.frames import RENDER_FPS, RENDER_MODES, FrameMaker
 from normgym_envs.envs.stream import EpisodeStream
-from normgym_envs.errors import (
-    SpecError,
-    StateError,
-    UnknownNameError,
-)
+from normgym_envs.errors import ConfigError, SpecError, StateError, UnknownNameError
 from normgym_envs.layouts import get_layout
-from normgym_envs.norms.library import get_norm, load_norms
+from normgym_envs.norms.library import get_norm, list_norms, load_norms
 from normgym_envs.observations import (
     OBSERVATIONS,
     flat_size,
@@ -159,6 +155,11 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         self.num_slots = self._stream.num_slots
         self._observation = observation
         self._reward_terms = reward_terms
+        if privileged and self._stream.norm.id not in list_norms():
+            raise ConfigError(
+                f"privileged is True, but norm {self._stream.norm.id!r} is not in the library; "
+                "expected one that state() can name"
+            )
         self._privileged = privileged
         self.render_mode = render_mode
         self.possible_agents = [name_slot(slot) for slot in range(num_learners)]
@@ -348,19 +349,13 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
 
     def _find_engine(self, spec: EpisodeSpec) -> BatchEngine:
         """Return an engine for an episode; the present one if it will do."""
-        wanted = dict.fromkeys((*spec.norms, *spec.norms_after))
-        own = self._stream.layout
+        own, norm = self._stream.layout, self._stream.norm
         layout = own if spec.layout == own.name else get_layout(spec.layout)
+        wanted = dict.fromkeys((*spec.norms, *spec.norms_after))
+        norms = tuple(norm if name == norm.id else get_norm(name) for name in wanted)
         engine = self._engine
-        if (
-            engine is not None
-            and engine.layouts[0] is layout
-            and all(norm.id in wanted for norm in engine.norms)
-            and len(engine.norms) == len(wanted)
-        ):
+        if engine is not None and engine.layouts[0] is layout and engine.norms == norms:
             return engine
-        norm = self._stream.norm
-        norms = [norm if name == norm.id else get_norm(name) for name in wanted]
         return BatchEngine([layout], norms, 1)
 
     def _look(self) -> Views:

@@ -19,9 +19,10 @@ from agents import (
     make_agent,
 )
 from agents.cautious import list_possible_norms
-from agents.planners import PlannerAgent
+from agents.planners import OracleAgent, PlannerAgent
 from agents.random_agent import RandomAgent
 from benchmarks.playing import Seat
+from benchmarks.records import BeliefEntry
 from benchmarks.runner import observe_newcomer, run
 from benchmarks.suite import Suite, load_suite
 from normgym_envs.constants import Goal1
@@ -227,3 +228,17 @@ def test_another_norm_leaves_the_first_observation_as_it_is() -> None:
             assert first.keys() == swapped.keys()
             for key in first:
                 assert first[key].tobytes() == swapped[key].tobytes(), (number, key)
+
+
+def test_a_subclass_of_the_oracle_gets_no_privileges() -> None:
+    class Mine(OracleAgent):
+        """Would play with the norm in hand."""
+
+    with pytest.raises(ConfigError, match="only the built-in planners"):
+        run(AgentSource("mine", Mine), load_suite("smoke"))
+
+
+def test_beliefs_are_handed_over_as_copies() -> None:
+    entry = BeliefEntry(turn=1, text="x", confidence=0.5, details={"seen": [1]})
+    entry.to_belief().details["seen"].append(2)
+    assert entry.to_belief().details == {"seen": [1]}

@@ -233,7 +233,7 @@ def test_calls_out_of_order_are_refused() -> None:
         ({"num_agents_total": 11}, ConfigError, "num_agents_total is 11; expected 1 to 10"),
         ({"max_episode_steps": 0}, ConfigError, "max_episode_steps is 0"),
         ({"predict_newcomer": "aware"}, UnknownNameError, "did you mean 'norm_aware'"),
-        ({"render_mode": "human"}, ConfigError, "render_mode is 'human'"),
+        ({"render_mode": "rgb"}, UnknownNameError, "unknown render_mode 'rgb'; did you mean"),
     ],
 )
 def test_bad_settings_are_refused(
@@ -252,6 +252,26 @@ def test_all_seeds_work(seed: int) -> None:
 def test_other_seeds_are_refused(seed: object) -> None:
     with pytest.raises(SeedError, match="expected an integer from 0 to"):
         NormGymParallelEnv().reset(seed=seed)  # type: ignore[arg-type]
+
+
+def test_another_norm_under_the_same_id_comes_into_force() -> None:
+    from normgym_envs.types import Norm
+
+    def make(doors: tuple[str, ...]) -> Norm:
+        return Norm("mine", "access", "exit_doors", {"doors": doors}, "Mind the doors.")
+
+    env = NormGymParallelEnv(norm=make(("A",)))
+    env.reset(seed=1)
+    first = env._engine
+    env.reset(seed=1)
+    assert env._engine is first
+    env.reset(seed=1, options={"norm": make(("B",))})
+    assert env._engine is not None
+    assert env._engine.norms[0].parameters["doors"] == ("B",)
+    with pytest.raises(ConfigError, match="'mine' is given twice"):
+        BatchEngine([get_layout("cafe")], [make(("A",)), make(("B",))], 1)
+    with pytest.raises(ConfigError, match="not in the library"):
+        NormGymParallelEnv(norm=make(("A",)), privileged=True)
 
 
 def test_an_episode_of_another_size_is_refused() -> None:
