@@ -162,7 +162,7 @@ def read_live_key(source: TextIO) -> str:
     handle = source.fileno()
     before = termios.tcgetattr(handle)
     try:
-        tty.setcbreak(handle)
+        tty.setcbreak(handle, termios.TCSADRAIN)  # keep what was typed ahead
         first = os.read(handle, 1).decode("latin-1")
         if first == "\x1b":
             first += os.read(handle, 2).decode("latin-1")

@@ -50,6 +50,14 @@ def trace(played: Run, folder: Path) -> Path:
     return folder / name_file(found.episode)
 
 
+@pytest.fixture(scope="module")
+def long_trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the trace of a whole interaction with sanctions and changing beliefs."""
+    folder = tmp_path_factory.mktemp("long")
+    result = play(load_suite("cafe"), "bayesian", folder, norms=["bend-right-1"])
+    return folder / name_file(result.episodes("interaction")[0].episode)
+
+
 @pytest.mark.parametrize("agent", ["oracle", "norm_blind"])
 def test_scores_of_all_test_episodes_of_a_suite_follow_from_their_traces(
     agent: str, tmp_path: Path
@@ -229,8 +237,8 @@ class Page(HTMLParser):
         self._inside = False
 
 
-def test_the_page_holds_the_trace_and_nothing_from_outside(trace: Path) -> None:
-    recording = read_trace(trace)
+def test_the_page_holds_the_trace_and_nothing_from_outside(long_trace: Path) -> None:
+    recording = read_trace(long_trace)
     text = make_page(recording)
     page = Page(text)
     assert page.addresses == []
@@ -273,11 +281,11 @@ def test_what_agents_write_cannot_leave_its_place_in_the_page(trace: Path) -> No
     assert json.loads(page.data)["beliefs"][0]["text"] == note.text
 
 
-def test_a_browser_shows_the_page(trace: Path, tmp_path: Path) -> None:
+def test_a_browser_shows_the_page(long_trace: Path, tmp_path: Path) -> None:
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         pytest.skip(f"no browser found ({', '.join(BROWSERS)}); the page was only parsed")
-    recording = read_trace(trace)
+    recording = read_trace(long_trace)
     path = tmp_path / "page.html"
     path.write_text(make_page(recording), encoding="utf-8")
     shot = tmp_path / "shot.png"
