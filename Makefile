@@ -12,7 +12,7 @@ SHELL := /bin/bash
 
 SUITE ?= main
 OUT ?= results/bench
-AGENTS ?= oracle norm_blind bayesian cautious imitator random wait
+AGENTS ?= oracle norm_blind bayesian bayesian_passive bayesian_grammar cautious imitator random wait
 WORKERS ?= 2
 # An index to install torch from, e.g. one that offers CPU builds; empty for pip's own.
 TORCH_INDEX ?=

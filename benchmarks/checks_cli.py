@@ -1,4 +1,4 @@
-"""`normgym bench matrix | evidence`: what a suite's tests and interactions are worth."""
+"""`normgym bench matrix | evidence | beliefs`: what a suite's tests and interactions are worth."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +11,7 @@ from rich.table import Table
 from benchmarks import evidence, matrix
 from benchmarks.build import open_suite
 from benchmarks.files import check_writable, dump_json, write_atomically
+from benchmarks.identification import read_records, summarise_identification
 from benchmarks.tables import WIDTH
 from normgym_envs.constants import FAMILIES, TEST_PHASES
 from normgym_envs.errors import ConfigError
@@ -95,3 +96,18 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"--out: folder {folder} cannot be made: {error.strerror}") from None
+
+
+def print_beliefs(
+    records: Annotated[Path, typer.Argument(help="Records of a run, <out>/records/<agent>.jsonl.")],
+    suite: SuiteOption = "main",
+) -> None:
+    """Report when an agent that states beliefs came to the right one, by family."""
+    played = open_suite(suite)
+    sentences = {norm.id: norm.sentence for norm in played.norms}
+    for entry in summarise_identification(read_records(records, played), sentences):
+        turn = "never" if entry.median_turn is None else f"turn {entry.median_turn:g}"
+        typer.echo(
+            f"{entry.family:<14}{entry.num_right:>3} of {entry.num:>2} norms named, "
+            f"median identification: {turn}"
+        )

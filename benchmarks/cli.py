@@ -12,7 +12,7 @@ from rich.console import Console
 
 from agents import AGENTS, find_agent
 from benchmarks.build import open_suite
-from benchmarks.checks_cli import print_evidence, print_matrix
+from benchmarks.checks_cli import print_beliefs, print_evidence, print_matrix
 from benchmarks.files import check_writable, dump_json, write_atomically
 from benchmarks.runner import CONDITIONS, Run, make_config, run, select_groups
 from benchmarks.summary import to_json
@@ -31,6 +31,7 @@ agents_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 app.command("matrix")(print_matrix)
 app.command("evidence")(print_evidence)
+app.command("beliefs")(print_beliefs)
 
 
 @app.command("run")

@@ -5,8 +5,10 @@ import pytest
 
 from benchmarks.build import HUMAN_NORMS, assign_places, build_norm, derive_suite
 from benchmarks.evidence import report_evidence
+from benchmarks.identification import find_turn, summarise_identification
 from benchmarks.matrix import implies_in_time, play_matrix, summarise
 from benchmarks.matrix import to_json as matrix_to_json
+from benchmarks.records import BeliefEntry, EpisodeRecord
 from benchmarks.suite import Suite, load_suite, make_suite
 from normgym_envs import get_norm, load_norms
 from normgym_envs.constants import FAMILIES
@@ -111,3 +113,22 @@ def test_parts_of_main_are_what_they_say() -> None:
         assert derive_suite(name, main).sha256 == load_suite(name).sha256
     with pytest.raises(UnknownNameError, match="did you mean 'lite'"):
         derive_suite("light", main)
+
+
+def test_identification_is_the_turn_from_which_the_right_belief_is_held() -> None:
+    def record(*beliefs: tuple[int, str]) -> EpisodeRecord:
+        entries = tuple(
+            BeliefEntry(turn=turn, text=text, confidence=1.0, details={}) for turn, text in beliefs
+        )
+        return EpisodeRecord.model_construct(
+            phase="interaction", family="access", norms=("n",), beliefs=entries
+        )
+
+    assert find_turn(record((0, "x"), (5, "right"), (9, "x"), (12, "right")), "right") == 12
+    assert find_turn(record((3, "right"), (7, "right")), "right") == 3
+    assert find_turn(record((3, "right"), (7, "x")), "right") is None
+    entries = [record((4, "right")), record((10, "right")), record((0, "x"))]
+    (found,) = summarise_identification(entries, {"n": "right"})
+    assert (found.family, found.num, found.num_right, found.median_turn) == ("access", 3, 2, 10)
+    (never,) = summarise_identification([record((0, "x"))], {"n": "right"})
+    assert never.median_turn is None
