@@ -10,11 +10,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from agents import AGENTS, find_agent
+from agents import AGENTS, AgentSource, find_agent
 from benchmarks.build import open_suite
 from benchmarks.checks_cli import print_beliefs, print_evidence, print_matrix
 from benchmarks.files import check_writable, dump_json, write_atomically
-from benchmarks.runner import CONDITIONS, Run, make_config, run, select_groups
+from benchmarks.playing import Watch
+from benchmarks.runner import CONDITIONS, Run, make_config, make_slug, run, select_groups
+from benchmarks.suite import Suite
 from benchmarks.summary import to_json
 from benchmarks.tables import WIDTH, make_tables, print_tables
 from normgym_envs.constants import FAMILIES
@@ -55,6 +57,9 @@ def run_agents(
         Path | None,
         typer.Option(help="Keep records here, resume from them, write report.md."),
     ] = None,
+    traces: Annotated[
+        bool, typer.Option("--traces", help="Keep a trace of every episode too; needs --out.")
+    ] = False,
 ) -> None:
     """Play a suite with one or more agents and print tables by family."""
     command = "normgym bench " + shlex.join(["run", *_list_arguments()])
@@ -71,6 +76,8 @@ def run_agents(
         check_writable(json, "--json")
     if out is not None:
         _make_folder(out)
+    elif traces:
+        raise ConfigError("--traces needs a folder to write to; give --out")
     errors = Console(stderr=True)
     runs = []
     with warnings.catch_warnings():
@@ -86,6 +93,7 @@ def run_agents(
                     condition=condition,
                     folder=None if out is None else out / "records",
                     show_progress=True,
+                    watch=_watch(source, played, seed, out) if traces else None,
                 )
             )
     _report(runs, json, out, command)
@@ -136,6 +144,16 @@ def print_agents() -> None:
         line = (kind.__doc__ or "").splitlines()[0]
         typer.echo(f"{name:<18}{line}{mark}")
     typer.echo("Any other: package.module:attribute, a class with reset and act or a function.")
+
+
+def _watch(source: AgentSource, suite: Suite, seed: int, out: Path | None) -> Watch | None:
+    """Return what writes the traces of an agent."""
+    from benchmarks.replay import TraceFolder
+
+    if out is None:
+        return None
+    folder = out / "traces" / make_slug(source.name)
+    return TraceFolder(folder, make_config(source, suite, seed))
 
 
 def _report(runs: list[Run], json: Path | None, out: Path | None, command: str) -> None:

@@ -33,7 +33,7 @@ def play(
     terminal: Annotated[
         bool, typer.Option("--terminal", help="Play in the terminal instead of a window.")
     ] = False,
-    suite: Annotated[str, typer.Option(help="Suite of the protocol.")] = "cafe",
+    suite: Annotated[str, typer.Option(help="Suite of the protocol.")] = "human",
     name: Annotated[str, typer.Option(help="Name or number of the person, for records.")] = "1",
     out: Annotated[Path, typer.Option(help="Folder of the protocol's records and traces.")] = Path(
         "results/human"
@@ -81,7 +81,7 @@ def play(
 @humans_app.command()
 def report_people(
     folder: Annotated[Path, typer.Argument(help="Folder that `normgym play --protocol` wrote to.")],
-    suite: Annotated[str, typer.Option(help="Suite that was played.")] = "cafe",
+    suite: Annotated[str, typer.Option(help="Suite that was played.")] = "human",
 ) -> None:
     """Print what people reached, and the row that takes each norm's best person."""
     runs = load_people(folder / "records", load_suite(suite))
