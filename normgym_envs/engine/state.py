@@ -5,6 +5,9 @@ equality, and pickling carries everything. Fields are read as `row["field"]`, wh
 and uncompiled.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from normgym_envs.constants import (
@@ -19,74 +22,124 @@ _N = (MAX_SLOTS,)
 _ROSTER = (MAX_SLOTS, MAX_PERSONS)
 _MOVES = NUM_ACTIONS - 1
 
-STATE_DTYPE = np.dtype(
-    [
-        # the episode
-        ("seed", np.uint64),  # of the row's own random stream
-        ("turn", np.int32),  # turn index of the next decision
-        ("limit", np.int32),  # turn index at which the episode is cut
-        ("change_turn", np.int32),  # norms_after is in force from here on; -1 never
-        ("layout", np.int16),  # index into the engine's layouts
-        ("norms", np.int16, (MAX_NORMS,)),  # indices into the engine's norms, -1 pads
-        ("norms_after", np.int16, (MAX_NORMS,)),  # as norms
-        (
-            "believed",
-            np.int16,
-            (MAX_NORMS,),
-        ),  # norms that slot 0 plans by; -1 first: those in force
-        ("num_slots", np.int16),  # N
-        ("is_test", np.bool_),  # ends when the newcomer has finished
-        ("ending", np.int8),  # constants.Ending
-        ("holding", np.bool_),  # holders of zone R wait for the newcomer; false for good afterwards
-        ("reward_terms", np.float32, (4,)),  # goal, step cost, collision, sanction; all >= 0
-        # one per slot
-        ("driver", np.int8, _N),  # constants.Driver
-        ("predicted", np.int8, _N),  # constants.Driver that others foresee, never EXTERNAL
-        ("priority", np.int8, _N),  # rank, 0 first
-        ("person", np.int16, _N),  # index of the person in the slot, counted from 0; -1 none yet
-        ("present", np.uint8, _N),  # a person stands in the grid
-        ("arrival", np.int32, _N),  # turn at which the next person may appear
-        ("pos", np.int16, _N),  # cell, -1 when absent
-        ("prev", np.int16, _N),  # cell before the last step, -1 when absent
-        ("came_from", np.int16, _N),  # cell left by the last own move, if it may be walked back to
-        ("group", np.int8, _N),  # constants.Group
-        ("goal1_kind", np.int8, _N),  # constants.Goal1
-        ("goal1_cell", np.int16, _N),  # cell of a PLACE goal, else -1
-        ("goal2_door", np.int8, _N),  # constants.Door, -1 any
-        ("leg", np.int8, _N),  # 0 goal 1 open, 1 goal 1 complete
-        ("timer", np.int8, _N),  # turns served so far, counting the arriving one
-        ("holder", np.uint8, _N),  # held in zone R until the newcomer comes near
-        ("visited", np.uint8, _N),  # has stood in zone Q since arriving
-        ("streak", np.int16, _N),  # own moves on the last turns without a break
-        ("courtesy", np.int8, _N),  # courteous waits since the last own move
-        ("is_new", np.uint8, _N),  # appeared after the last step
-        # what happened in the last step, one per slot
-        ("action", np.int8, _N),  # executed constants.Action, -1 before the first
-        ("auto", np.uint8, _N),  # the action was played by the environment
-        ("own_move", np.uint8, _N),  # moved by its own choice to its intended cell
-        ("displaced", np.uint8, _N),  # was displaced or pushed
-        ("collided", np.uint8, _N),  # was charged with a collision
-        ("violated", np.uint8, _N),  # broke a norm in force (fact)
-        ("sanctioned", np.uint8, _N),  # is shown as sanctioned (what the community says)
-        ("goals", np.int8, _N),  # goals completed in the step
-        ("reward", np.float32, _N),  # reward points
-        # carried for wrappers and levers; the step itself does not use them
-        ("reputation", np.float32, _N),  # dimensionless
-        ("stake", np.float32, _N),  # reward points
-        # rosters
-        ("num_persons", np.int16, _N),  # persons listed; used in turn, then again from the first
-        ("r_delay", np.int16, _ROSTER),  # as types.PERSON_DTYPE
-        ("r_start", np.int16, _ROSTER),
-        ("r_goal1_cell", np.int16, _ROSTER),
-        ("r_group", np.int8, _ROSTER),
-        ("r_goal1_kind", np.int8, _ROSTER),
-        ("r_goal2_door", np.int8, _ROSTER),
-        ("r_leg", np.int8, _ROSTER),
-        ("r_holder", np.uint8, _ROSTER),
-    ],
-    align=True,
+
+def name_gaps(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
+    """Return an aligned record type in which every byte belongs to a field.
+
+    NumPy copies fields, not the gaps between them, so that copies of records with gaps need not be
+    equal byte for byte.
+
+    Args:
+        dtype: a record type made with `align=True`.
+    """
+    names, formats, offsets = [], [], []
+    end = 0
+    fields: Mapping[str, Any] = dtype.fields or {}
+    for name in dtype.names or ():
+        kind, offset = fields[name][:2]
+        if offset > end:
+            names.append(f"gap_{end}")
+            formats.append(np.dtype((np.uint8, (offset - end,))))
+            offsets.append(end)
+        names.append(name)
+        formats.append(kind)
+        offsets.append(offset)
+        end = offset + kind.itemsize
+    if dtype.itemsize > end:
+        names.append(f"gap_{end}")
+        formats.append(np.dtype((np.uint8, (dtype.itemsize - end,))))
+        offsets.append(end)
+    return np.dtype(
+        {"names": names, "formats": formats, "offsets": offsets, "itemsize": dtype.itemsize},
+        align=True,
+    )
+
+
+STATE_DTYPE = name_gaps(
+    np.dtype(
+        [
+            # the episode
+            ("seed", np.uint64),  # of the row's own random stream
+            ("turn", np.int32),  # turn index of the next decision
+            ("limit", np.int32),  # turn index at which the episode is cut
+            ("change_turn", np.int32),  # norms_after is in force from here on; -1 never
+            ("layout", np.int16),  # index into the engine's layouts
+            ("norms", np.int16, (MAX_NORMS,)),  # indices into the engine's norms, -1 pads
+            ("norms_after", np.int16, (MAX_NORMS,)),  # as norms
+            (
+                "believed",
+                np.int16,
+                (MAX_NORMS,),
+            ),  # norms that slot 0 plans by; -1 first: those in force
+            ("num_slots", np.int16),  # N
+            ("is_test", np.bool_),  # ends when the newcomer has finished
+            ("ending", np.int8),  # constants.Ending
+            (
+                "holding",
+                np.bool_,
+            ),  # holders of zone R wait for the newcomer; false for good afterwards
+            ("reward_terms", np.float32, (4,)),  # goal, step cost, collision, sanction; all >= 0
+            # one per slot
+            ("driver", np.int8, _N),  # constants.Driver
+            ("predicted", np.int8, _N),  # constants.Driver that others foresee, never EXTERNAL
+            ("priority", np.int8, _N),  # rank, 0 first
+            (
+                "person",
+                np.int16,
+                _N,
+            ),  # index of the person in the slot, counted from 0; -1 none yet
+            ("present", np.uint8, _N),  # a person stands in the grid
+            ("arrival", np.int32, _N),  # turn at which the next person may appear
+            ("pos", np.int16, _N),  # cell, -1 when absent
+            ("prev", np.int16, _N),  # cell before the last step, -1 when absent
+            (
+                "came_from",
+                np.int16,
+                _N,
+            ),  # cell left by the last own move, if it may be walked back to
+            ("group", np.int8, _N),  # constants.Group
+            ("goal1_kind", np.int8, _N),  # constants.Goal1
+            ("goal1_cell", np.int16, _N),  # cell of a PLACE goal, else -1
+            ("goal2_door", np.int8, _N),  # constants.Door, -1 any
+            ("leg", np.int8, _N),  # 0 goal 1 open, 1 goal 1 complete
+            ("timer", np.int8, _N),  # turns served so far, counting the arriving one
+            ("holder", np.uint8, _N),  # held in zone R until the newcomer comes near
+            ("visited", np.uint8, _N),  # has stood in zone Q since arriving
+            ("streak", np.int16, _N),  # own moves on the last turns without a break
+            ("courtesy", np.int8, _N),  # courteous waits since the last own move
+            ("is_new", np.uint8, _N),  # appeared after the last step
+            # what happened in the last step, one per slot
+            ("action", np.int8, _N),  # executed constants.Action, -1 before the first
+            ("auto", np.uint8, _N),  # the action was played by the environment
+            ("own_move", np.uint8, _N),  # moved by its own choice to its intended cell
+            ("displaced", np.uint8, _N),  # was displaced or pushed
+            ("collided", np.uint8, _N),  # was charged with a collision
+            ("violated", np.uint8, _N),  # broke a norm in force (fact)
+            ("sanctioned", np.uint8, _N),  # is shown as sanctioned (what the community says)
+            ("goals", np.int8, _N),  # goals completed in the step
+            ("reward", np.float32, _N),  # reward points
+            # carried for wrappers and levers; the step itself does not use them
+            ("reputation", np.float32, _N),  # dimensionless
+            ("stake", np.float32, _N),  # reward points
+            # rosters
+            (
+                "num_persons",
+                np.int16,
+                _N,
+            ),  # persons listed; used in turn, then again from the first
+            ("r_delay", np.int16, _ROSTER),  # as types.PERSON_DTYPE
+            ("r_start", np.int16, _ROSTER),
+            ("r_goal1_cell", np.int16, _ROSTER),
+            ("r_group", np.int8, _ROSTER),
+            ("r_goal1_kind", np.int8, _ROSTER),
+            ("r_goal2_door", np.int8, _ROSTER),
+            ("r_leg", np.int8, _ROSTER),
+            ("r_holder", np.uint8, _ROSTER),
+        ],
+        align=True,
+    )
 )
-"""One row of the batch."""
+"""One row of the batch; every byte of it belongs to a field."""
 
 ROSTER_FIELDS = (
     "delay",

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from normgym_envs.engine import BatchEngine
+from normgym_envs.engine.state import STATE_DTYPE
 from normgym_envs.kernels.jit import hash_sources
 from normgym_envs.layouts import get_layout
 from normgym_envs.norms.library import list_norms, load_norms
@@ -175,3 +176,10 @@ def test_the_cache_follows_every_source(tmp_path: Path) -> None:
     assert len(hashes) == len(names) + 2
     (root / "cli.py").write_text("# not compiled\n", encoding="utf-8")
     assert hash_sources(root) in hashes
+
+
+def test_every_byte_of_a_state_belongs_to_a_field() -> None:
+    """NumPy leaves gaps between fields undefined when it copies."""
+    covered = sum(STATE_DTYPE.fields[name][0].itemsize for name in STATE_DTYPE.names)
+    assert covered == STATE_DTYPE.itemsize
+    assert STATE_DTYPE.isalignedstruct
