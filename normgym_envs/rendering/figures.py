@@ -175,7 +175,7 @@ _DRAWINGS: Final[dict[int, Callable[[], list[Shape]]]] = {
     Sprite.PUSHED: lambda: make_exclamation(PUSHED),
     **{Sprite.LEAVER + group: partial(_make_leaver, group) for group in Group},
     Sprite.LEAVER_SANCTIONED: lambda: make_cross(9, 7, 1.5, 1.5),
-    Sprite.LEAVER_NEWCOMER: lambda: make_star(6.5, 10.5, 1.5),
+    Sprite.LEAVER_NEWCOMER: lambda: make_star(6.55, 10.6, 1.45),
     Sprite.LEAVER_CHARGED: _make_leaver_exclamation,
     Sprite.TRAIL: lambda: [ellipse(OUTLINE, 6, 6, 1.9), ellipse(TRAIL, 6, 6, 1.5)],
 }

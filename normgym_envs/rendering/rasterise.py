@@ -63,33 +63,78 @@ def rasterise(
     scale = cell * factor / UNITS
     for shape in shapes:
         _fill(surface, shape, scale)
-    pixels = _read(surface).reshape(tall, factor, wide, factor, 4).astype(np.float32)
-    alpha = pixels[..., 3].mean(axis=(1, 3))
-    weight = np.maximum(pixels[..., 3].sum(axis=(1, 3)), 1e-6)[..., None]
-    colours = (pixels[..., :3] * pixels[..., 3:]).sum(axis=(1, 3)) / weight
-    image = np.floor(np.concatenate([colours, alpha[..., None]], axis=2) + 0.5).astype(np.uint8)
-    return np.ascontiguousarray(image[..., :3] if opaque else image)
+    pixels = _read(surface).reshape(tall, factor, wide, factor, 4)
+    return _average_opaque(pixels) if opaque else _average(pixels)
+
+
+def _average_opaque(pixels: npt.NDArray[np.uint8]) -> Image:
+    """Return the means of blocks, (h, f, w, f, 4) to (h, w, 3); opacity is left aside."""
+    tall, factor, wide = pixels.shape[:3]
+    total = np.zeros((tall, wide, 3), np.uint16)
+    for y in range(factor):
+        for x in range(factor):
+            total += pixels[:, y, :, x, :3]
+    count = factor * factor
+    mean: Image = ((total + count // 2) // count).astype(np.uint8)
+    return mean
+
+
+def _average(pixels: npt.NDArray[np.uint8]) -> Image:
+    """Return the means of blocks, (h, f, w, f, 4) to (h, w, 4); colours weigh by opacity."""
+    parts = pixels.astype(np.float64)
+    alpha = parts[..., 3].mean(axis=(1, 3))
+    weight = np.maximum(parts[..., 3].sum(axis=(1, 3)), 1e-6)[..., None]
+    colours = (parts[..., :3] * parts[..., 3:]).sum(axis=(1, 3)) / weight
+    return np.floor(np.concatenate([colours, alpha[..., None]], axis=2) + 0.5).astype(np.uint8)
 
 
 def _fill(surface: "pygame.Surface", shape: Shape, scale: float) -> None:
-    """Fill one polygon so that a whole unit covers whole pixels and nothing beyond.
+    """Fill one polygon: the pixels whose centres lie inside.
 
-    pygame's polygons hold the pixels of their outline too, one more to the right and below.
+    pygame and pygame-ce fill polygons differently, rectangles alike; so polygons are cut into
+    rectangles here. A shape of whole units covers whole pixels and nothing beyond.
     """
-    pygame = load_pygame()
-    corners = np.array(shape.points) * scale
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    size = np.maximum(high - low, 1e-9)
-    shrunk = low + (corners - low) * np.maximum(size - 1, 0) / size
-    points = [(math.floor(x + 0.5), math.floor(y + 0.5)) for x, y in shrunk.tolist()]
     colour = (*shape.colour, shape.alpha)
-    if len(set(points)) < 3:
-        left, top = points[0]
-        wide = max(round(float(size[0])), 1)
-        tall = max(round(float(size[1])), 1)
-        surface.fill(colour, pygame.Rect(left, top, wide, tall))
-    else:
-        pygame.draw.polygon(surface, colour, points)
+    for rect in cut_into_rects(np.array(shape.points) * scale):
+        surface.fill(colour, rect)
+
+
+def cut_into_rects(corners: npt.NDArray[np.float64]) -> list[tuple[int, int, int, int]]:
+    """Return the pixels of a polygon as rectangles of one stretch in equal rows.
+
+    Args:
+        corners: (n, 2) x and y in pixels.
+
+    Returns:
+        list of left, top, width, height.
+    """
+    xs, ys = corners[:, 0], corners[:, 1]
+    first = math.ceil(float(ys.min()) - 0.5)
+    last = math.ceil(float(ys.max()) - 0.5)
+    if last <= first:
+        return []
+    middles = np.arange(first, last)[:, None] + 0.5
+    next_xs, next_ys = np.roll(xs, -1), np.roll(ys, -1)
+    crosses = (ys <= middles) != (next_ys <= middles)  # (rows, edges)
+    rise = np.where(next_ys == ys, 1.0, next_ys - ys)
+    where = np.where(crosses, xs + (middles - ys) * (next_xs - xs) / rise, np.inf)
+    where.sort(axis=1)
+    # a hair of tolerance, so that rounding does not decide about pixels on the edge of whole units
+    stops = np.ceil(where[:, : int(crosses.sum(axis=1).max())] - 0.5 - 1e-9)
+    rects: list[tuple[int, int, int, int]] = []
+    open_rects: dict[tuple[float, float], int] = {}  # stretch -> the row in which it began
+    for row, ends in enumerate([*stops.tolist(), []], start=first):
+        spans = {
+            (ends[place], ends[place + 1])
+            for place in range(0, len(ends) - 1, 2)
+            if ends[place] < ends[place + 1] < math.inf
+        }
+        for span in [span for span in open_rects if span not in spans]:
+            top = open_rects.pop(span)
+            rects.append((int(span[0]), top, int(span[1] - span[0]), row - top))
+        for span in spans:
+            open_rects.setdefault(span, row)
+    return rects
 
 
 def _read(surface: "pygame.Surface") -> npt.NDArray[np.uint8]:
