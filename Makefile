@@ -1,6 +1,6 @@
 # Everything runs in .venv, which the first command sets up; later ones need no network.
 #   make bench   run every built-in agent on a suite and write the report
-#   make test    all tests
+#   make test    all tests, with the extras rl, llm and finetune where torch comes as a CPU build
 #   make test-integrations   step and train through RLlib, TorchRL, Stable-Baselines3, PufferLib
 #                and the EPyMARL face, in environments of their own (.venvs); CPU builds only
 #   make check   the contributor's one command: format, lint, types, import contracts, fast tests
@@ -8,7 +8,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help bench test test-integrations check clean rl
+.PHONY: help bench test test-integrations check clean
 
 SUITE ?= main
 OUT ?= results/bench
@@ -76,20 +76,21 @@ $(VENV)/.core: $(SOURCES) | $(BIN)/python
 	@$(INSTALL) -e .
 	@touch $@
 
-$(VENV)/.dev: $(SOURCES) | $(BIN)/python
-	@echo "Installing normgym and its development tools (once)"
-	@$(INSTALL) -e ".[dev]"
+$(VENV)/.dev: $(SOURCES) tests/requirements-without-dependencies.txt | $(VENV)/.torch
+	@echo "Installing normgym, its development tools and extras (once)"
+	@if $(BIN)/python -c "import torch" 2>/dev/null; then \
+		$(INSTALL) -e ".[dev,rl,llm,finetune]" gguf && \
+		$(INSTALL) --no-deps -r tests/requirements-without-dependencies.txt; \
+	else $(INSTALL) -e ".[dev,llm]"; fi
 	@touch $(VENV)/.core $@
 
-# Not needed by bench and test. Keeps an installed torch; else stops before pip fetches CUDA.
-rl: $(VENV)/.rl
-$(VENV)/.rl: $(SOURCES) | $(VENV)/.core
+# Keeps an installed torch. CUDA (several GB) is never downloaded: where pip would, torch is left out,
+# and the tests that need it say so.
+$(VENV)/.torch: constraints.txt | $(BIN)/python
 	@$(BIN)/python -c "import torch" 2>/dev/null || { \
 		plan=$$($(PIP) install --dry-run -c constraints.txt $(TORCH_INDEX:%=--index-url %) "torch<2.14") || exit 1; \
 		if grep -Eqi ' (nvidia|cuda)-' <<< "$$plan"; then \
-			echo "pip would install torch with CUDA (several GB). For a CPU build, name an index that has one:"; \
-			echo "  make rl TORCH_INDEX=<address>     or install torch into $(VENV) yourself, then repeat."; \
-			exit 1; fi; \
-		$(INSTALL) $(TORCH_INDEX:%=--index-url %) "torch<2.14"; }
-	@$(INSTALL) -e ".[rl]"
+			echo "Left out: torch, as pip would install it with CUDA (several GB). Tests of training are skipped."; \
+			echo "To run them, name an index that has CPU builds: rm $(VENV)/.torch $(VENV)/.dev; make test TORCH_INDEX=<address>"; \
+		else $(INSTALL) $(TORCH_INDEX:%=--index-url %) "torch<2.14"; fi; }
 	@touch $@
