@@ -1,0 +1,31 @@
+"""Language models as agents: backends, prompts, memory, parsing.
+
+Importing this package imports no model library; `make_backend` imports the one that is named.
+"""
+
+from agents.llm.backend import (
+    BACKENDS,
+    Backend,
+    Completion,
+    ContextError,
+    Message,
+    Usage,
+    make_backend,
+)
+from agents.llm.decision import FAILURES, Decision
+from agents.llm.newcomer import LLMNewcomer, NewcomerSettings, View
+
+__all__ = [
+    "BACKENDS",
+    "FAILURES",
+    "Backend",
+    "Completion",
+    "ContextError",
+    "Decision",
+    "LLMNewcomer",
+    "Message",
+    "NewcomerSettings",
+    "Usage",
+    "View",
+    "make_backend",
+]

@@ -1,0 +1,1 @@
+"""Models behind one method, one module each; see `agents.llm.backend.BACKENDS`."""
