@@ -22,6 +22,7 @@ SUBCOMMANDS: Final[dict[str, tuple[str, str]]] = {
     "humans": ("benchmarks.play_cli:humans_app", "Report what people reached."),
     "replay": ("benchmarks.replay_cli:app", "Show a trace: window, film or page."),
     "gallery": ("benchmarks.gallery_cli:app", "Draw the pictures of README and docs."),
+    "train": ("training.cli:app", "Train the learning baselines."),
     "agents": ("benchmarks.cli:agents_app", "List the built-in agents."),
     "suites": ("benchmarks.suites_cli:app", "List the suites that ship, or build them again."),
 }

@@ -1,0 +1,468 @@
+"""The files of a DQN run: written by the learners, read by agents and reports.
+
+    RUN/run.json               what is trained, by what, how far it is; replaced in one piece
+    RUN/log.jsonl              one JSON object a line: "train", "probe", "validation", "time"
+    RUN/checkpoints/STEPS.pt   weights and what is needed to play them
+    RUN/resume.pt              everything an interrupted run needs; removed when it has finished
+    RUN/tensorboard/           event files, if tensorboard is installed
+
+A sweep is a folder of such folders. Reading `run.json` and `log.jsonl` needs no torch.
+"""
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final
+
+import normgym_envs
+from normgym_envs.errors import ConfigError, MissingExtraError, RecordError, UnknownNameError
+from normgym_envs.norms.library import get_norm, num_slots
+from normgym_envs.observations.flat import flat_size
+
+ENCODERS: Final = ("mlp", "cnn")
+"""Source: NG App. "Network Architectures"."""
+LEARNERS: Final = ("sb3", "stacked")
+STATUSES: Final = ("running", "finished", "failed")
+RUN_FILE: Final = "run.json"
+LOG_FILE: Final = "log.jsonl"
+RESUME_FILE: Final = "resume.pt"
+CHECKPOINTS: Final = "checkpoints"
+TENSORBOARD: Final = "tensorboard"
+FORMAT: Final = 1
+"""Version of all files described here."""
+_CHECKPOINT_FIELDS: Final = {
+    "format": int,
+    "encoder": str,
+    "observation_size": int,
+    "num_slots": int,
+    "norm": str,
+    "norm_library": str,
+    "steps": int,
+    "state_dict": dict,
+}
+_RUN_FIELDS: Final = {
+    "format": int,
+    "status": str,
+    "learner": str,
+    "config": dict,
+    "steps": int,
+    "observation_size": int,
+    "norm_library": str,
+    "versions": dict,
+    "error": str,
+}
+_PACKAGES: Final = ("numpy", "numba", "torch", "stable-baselines3")
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What `run.json` says."""
+
+    folder: Path
+    status: str  # STATUSES
+    learner: str  # LEARNERS
+    config: Mapping[str, Any]  # training.config.DQNConfig as JSON
+    steps: int  # transitions that are safe on disk
+    observation_size: int
+    norm_library: str  # hash_norms() when it was trained
+    versions: Mapping[str, str]
+    error: str  # of a failed run
+
+    @property
+    def condition(self) -> str:
+        """Encoder, reward and replicate: what the runs of one table share."""
+        return f"{self.config['encoder']}_{self.config['reward']}_{self.config['seed']}"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A frozen policy."""
+
+    encoder: str  # ENCODERS
+    num_slots: int  # N
+    norm: str  # norm id
+    steps: int  # transitions it was trained on
+    state_dict: Mapping[str, Any]  # of QNetwork, tensors on the CPU
+
+
+@cache
+def hash_norms() -> str:
+    """Return a hash of the norm library that ships, 16 hex digits."""
+    path = Path(normgym_envs.__file__).parent / "norms" / "library.toml"
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def list_versions() -> dict[str, str]:
+    """Return the versions that can matter for a run, by package."""
+    found = {"python": platform.python_version(), "normgym": normgym_envs.__version__}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+class RunWriter:
+    """Writes the files of one run; every file is whole at every moment but for a last log line.
+
+    Example:
+        >>> writer = RunWriter(folder, config.to_json(), "stacked")  # doctest: +SKIP
+        >>> writer.log({"kind": "time", "steps": 0, "seconds": 0.0})  # doctest: +SKIP
+        >>> writer.save_checkpoint(100_000, network.state_dict())  # doctest: +SKIP
+        >>> writer.save_resume(100_000, state)  # doctest: +SKIP
+        >>> writer.finish(1_000_000)  # doctest: +SKIP
+    """
+
+    def __init__(self, folder: Path, config: Mapping[str, Any], learner: str) -> None:
+        """Open a run's folder; what an interrupted run has left there is kept.
+
+        Args:
+            folder: made when missing.
+            config: training.config.DQNConfig as JSON.
+            learner: "sb3" or "stacked".
+
+        Raises:
+            UnknownNameError: no such learner.
+            RecordError: the folder holds another run.
+            ConfigError: it cannot be written to.
+        """
+        if learner not in LEARNERS:
+            raise UnknownNameError("learner", learner, LEARNERS)
+        self.folder = folder
+        self.config = dict(config)
+        self.learner = learner
+        with _explain_disk(folder):
+            (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
+        if (folder / RUN_FILE).exists():
+            self._check_owner(load_run(folder))
+        for leftover in [*folder.glob(".*.tmp"), *(folder / CHECKPOINTS).glob(".*.tmp")]:
+            leftover.unlink(missing_ok=True)
+
+    @property
+    def resume_path(self) -> Path:
+        """The file an interrupted run goes on from."""
+        return self.folder / RESUME_FILE
+
+    def note(self, steps: int, status: str = "running", error: str = "") -> None:
+        """Write `run.json`.
+
+        Args:
+            steps: transitions done.
+            status: one of STATUSES.
+            error: what a failed run died of.
+        """
+        config = self.config
+        content = {
+            "format": FORMAT,
+            "status": status,
+            "learner": self.learner,
+            "config": config,
+            "steps": steps,
+            "observation_size": flat_size(num_slots(get_norm(config["norm"]))),
+            "norm_library": hash_norms(),
+            "versions": list_versions(),
+            "error": error,
+        }
+        text = json.dumps(content, indent=1, allow_nan=False) + "\n"
+        _replace(self.folder / RUN_FILE, text.encode())
+
+    def log(self, entry: Mapping[str, Any]) -> None:
+        """Append one entry to `log.jsonl`; a number that is none (nan) is written as null.
+
+        Args:
+            entry: "kind" and plain JSON values.
+        """
+        clean = {key: None if value != value else value for key, value in entry.items()}
+        line = json.dumps(clean, separators=(",", ":"), allow_nan=False) + "\n"
+        with _explain_disk(self.folder), (self.folder / LOG_FILE).open("ab", buffering=0) as file:
+            file.write(line.encode())
+
+    def log_size(self) -> int:
+        """Return the bytes of `log.jsonl`; part of what `save_resume` should keep."""
+        path = self.folder / LOG_FILE
+        return path.stat().st_size if path.exists() else 0
+
+    def cut_log(self, size: int) -> None:
+        """Drop what was logged after a resume file was written.
+
+        Args:
+            size: as `log_size` gave it then, bytes.
+
+        Raises:
+            RecordError: the log is shorter than that.
+        """
+        found = self.log_size()
+        if found < size:
+            raise RecordError(
+                f"{self.folder / LOG_FILE} has {found} bytes; expected at least {size}"
+            )
+        if found > size:
+            os.truncate(self.folder / LOG_FILE, size)
+
+    def save_checkpoint(self, steps: int, state_dict: Mapping[str, Any]) -> Path:
+        """Write a frozen policy.
+
+        Args:
+            steps: transitions it was trained on.
+            state_dict: of `agents.dqn.networks.QNetwork`.
+
+        Returns:
+            The file, `checkpoints/STEPS.pt`.
+        """
+        slots = num_slots(get_norm(self.config["norm"]))
+        path = self.folder / CHECKPOINTS / f"{steps}.pt"
+        _save(
+            path,
+            {
+                "format": FORMAT,
+                "encoder": self.config["encoder"],
+                "observation_size": flat_size(slots),
+                "num_slots": slots,
+                "norm": self.config["norm"],
+                "norm_library": hash_norms(),
+                "steps": steps,
+                "state_dict": {k: v.detach().cpu().clone() for k, v in state_dict.items()},
+            },
+        )
+        return path
+
+    def save_resume(self, steps: int, state: Mapping[str, Any]) -> None:
+        """Replace `resume.pt` and then write `run.json`.
+
+        Args:
+            steps: transitions done.
+            state: everything needed; tensors, numbers, strings and containers of them.
+        """
+        _save(self.resume_path, state)
+        self.note(steps)
+
+    def load_resume(self) -> dict[str, Any] | None:
+        """Return what `save_resume` was given, None when there is nothing to go on from.
+
+        Raises:
+            RecordError: the file is damaged.
+        """
+        return _load(self.resume_path) if self.resume_path.exists() else None
+
+    def finish(self, steps: int) -> None:
+        """Mark the run as finished and remove `resume.pt`."""
+        self.note(steps, "finished")
+        self.resume_path.unlink(missing_ok=True)
+
+    def _check_owner(self, found: RunInfo) -> None:
+        """Refuse to go on with another run."""
+        old, new = {**found.config, "learner": found.learner}, {**self.config}
+        new["learner"] = self.learner
+        for name in dict.fromkeys([*old, *new]):
+            if old.get(name) != new.get(name):
+                raise RecordError(
+                    f"{self.folder} holds another run: {name} is {old.get(name)!r} there, "
+                    f"{new.get(name)!r} now; give another output folder or remove it"
+                )
+        if found.norm_library != hash_norms():
+            raise RecordError(
+                f"{self.folder} was trained on norm library {found.norm_library}; this is "
+                f"{hash_norms()}; give another output folder or remove it"
+            )
+
+
+def is_run(folder: Path) -> bool:
+    """Return whether a folder is that of a run, sound or not."""
+    return (folder / RUN_FILE).is_file() or (folder / CHECKPOINTS).is_dir()
+
+
+def load_run(folder: Path) -> RunInfo:
+    """Return what the `run.json` of a folder says.
+
+    Raises:
+        RecordError: it is missing or damaged, or has another format.
+    """
+    path = folder / RUN_FILE
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise RecordError(f"{folder} has no {RUN_FILE}") from None
+    except (OSError, ValueError) as error:
+        raise RecordError(f"{path} is damaged: {error}") from None
+    _check_fields(path, data, _RUN_FIELDS)
+    if data["status"] not in STATUSES or data["learner"] not in LEARNERS:
+        raise RecordError(f"{path} is damaged: status {data['status']!r}, {data['learner']!r}")
+    for name in ("norm", "encoder", "reward", "steps", "seed"):
+        if name not in data["config"]:
+            raise RecordError(f"{path} is damaged: config without {name!r}")
+    return RunInfo(folder, **{name: data[name] for name in _RUN_FIELDS if name != "format"})
+
+
+def read_log(folder: Path) -> list[dict[str, Any]]:
+    """Return the entries of a run's log; a last line that was cut off is left out.
+
+    Raises:
+        RecordError: there is none, or another line is damaged.
+    """
+    path = folder / LOG_FILE
+    try:
+        *lines, _ = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
+    entries = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            entry = json.loads(line)
+        except ValueError as error:
+            raise RecordError(f"{path}: line {number} is damaged: {error}") from None
+        if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
+            raise RecordError(f"{path}: line {number} is damaged: expected an object with a kind")
+        entries.append(entry)
+    return entries
+
+
+def list_checkpoints(folder: Path) -> dict[int, Path]:
+    """Return the checkpoints of a run by steps, ascending."""
+    found = {
+        int(path.stem): path
+        for path in (folder / CHECKPOINTS).glob("*.pt")
+        if path.stem.isdecimal()
+    }
+    return dict(sorted(found.items()))
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Return a frozen policy, checked against the library and observations of this package.
+
+    Args:
+        path: file that `RunWriter.save_checkpoint` wrote.
+
+    Raises:
+        RecordError: damaged, or made for another format, norm library or observation size.
+        MissingExtraError: torch is missing.
+    """
+    data = _load(path)
+    _check_fields(path, data, _CHECKPOINT_FIELDS)
+    if data["norm_library"] != hash_norms():
+        raise RecordError(
+            f"{path} was trained on norm library {data['norm_library']}; this is {hash_norms()}"
+        )
+    if data["encoder"] not in ENCODERS:
+        raise RecordError(f"{path}: {UnknownNameError('encoder', data['encoder'], ENCODERS)}")
+    try:
+        expected = num_slots(get_norm(data["norm"]))
+    except UnknownNameError as error:
+        raise RecordError(f"{path}: {error}") from None
+    if data["num_slots"] != expected or data["observation_size"] != flat_size(expected):
+        raise RecordError(
+            f"{path} takes {data['observation_size']} numbers of {data['num_slots']} agents; "
+            f"expected {flat_size(expected)} of {expected} for norm {data['norm']!r}"
+        )
+    _check_weights(path, data)
+    return Checkpoint(
+        data["encoder"], data["num_slots"], data["norm"], data["steps"], data["state_dict"]
+    )
+
+
+def _check_weights(path: Path, data: Mapping[str, Any]) -> None:
+    """Refuse weights that do not fit the network, or are no numbers."""
+    import torch
+
+    from agents.dqn.networks import QNetwork
+
+    with torch.device("meta"):
+        wanted = QNetwork(data["encoder"], data["num_slots"]).state_dict()
+    weights = data["state_dict"]
+    for name in dict.fromkeys([*wanted, *weights]):
+        if name not in wanted or name not in weights:
+            known = "unknown" if name not in wanted else "no"
+            raise RecordError(f"{path}: {known} weights {name!r} for encoder {data['encoder']!r}")
+        if not isinstance(weights[name], torch.Tensor) or (
+            weights[name].shape != wanted[name].shape
+        ):
+            raise RecordError(
+                f"{path}: weights {name!r} do not have the shape {tuple(wanted[name].shape)}"
+            )
+        if not bool(torch.isfinite(weights[name]).all()):
+            raise RecordError(f"{path}: weights {name!r} are not all finite")
+
+
+def _check_fields(path: Path, data: object, fields: Mapping[str, type]) -> None:
+    """Refuse an object that lacks fields or has them of other types."""
+    if not isinstance(data, dict):
+        raise RecordError(f"{path} is damaged: expected an object with {', '.join(fields)}")
+    if data.get("format") != FORMAT:
+        raise RecordError(f"{path} has format {data.get('format')!r}; expected {FORMAT}")
+    for name, kind in fields.items():
+        if type(data.get(name)) is not kind:
+            raise RecordError(
+                f"{path} is damaged: {name} is {type(data.get(name)).__name__}; "
+                f"expected {kind.__name__}"
+            )
+
+
+def _save(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a file of tensors in one piece."""
+    import torch
+
+    buffer = BytesIO()
+    torch.save(dict(content), buffer)
+    _replace(path, buffer.getvalue())
+
+
+def _load(path: Path) -> dict[str, Any]:
+    """Return a file of tensors; nothing in it is executed."""
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtraError(
+            "reading a DQN checkpoint needs torch; install the extra: pip install 'normgym[rl]'"
+        ) from None
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
+    try:
+        data = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises many kinds for files that are not its own
+        first = (str(error).splitlines() or [""])[0]
+        raise RecordError(f"{path} is damaged: {type(error).__name__}: {first[:200]}") from None
+    if not isinstance(data, dict):
+        raise RecordError(f"{path} is damaged: expected a table of values")
+    return data
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Replace a file so that at every moment it is the old one or the new one, whole."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with _explain_disk(path.parent):
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+class _explain_disk:
+    """Turns an error of the file system into one line that says what to do."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        """Explain what the file system refused."""
+        if isinstance(error, OSError):
+            raise ConfigError(
+                f"{self._folder} cannot be written to: {error.strerror}; make room or give "
+                "another folder, then repeat the command: it goes on where it was"
+            ) from None
