@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -36,13 +36,24 @@ _SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _MESSAGE = 500  # characters of an error message that are kept
 
 
+class Player(Protocol):
+    """What a seat asks of whoever takes it; how it is asked for actions is the player's business.
+
+    `choose` and `play` ask for an `Agent`. Optional, as there: `observe`, `belief`, `reasoning`.
+    """
+
+    def reset(self, context: AgentContext) -> None:
+        """Begin an episode."""
+        ...
+
+
 @dataclass
 class Seat:
     """One episode, who plays it, and what came of it so far."""
 
     spec: EpisodeSpec
     key: dict[str, Any]  # fields of EpisodeKey
-    agent: Agent | None  # None: the engine's planner
+    agent: Player | None  # None: the engine's planner
     driver: Driver  # who fills the newcomer's slot
     context: AgentContext
     belief: BeliefEntry | None = None  # carried into a test
@@ -71,8 +82,8 @@ class Seat:
     def choose(self, observation: Observation, turn: int) -> Any:
         """Return the agent's answer to an observation; None once it has failed."""
         self.turn = turn
-        assert self.agent is not None
-        return self.attempt(self.agent.act, observation)
+        agent = cast(Agent, self.agent)  # lockstep play seats nobody else
+        return self.attempt(agent.act, observation)
 
     def show(self, observation: Observation, turn: int) -> None:
         """Show the agent what it is not asked about."""
@@ -165,7 +176,7 @@ def play(
         for row in [row for row in running if seats[row].error]:
             if watch is not None:
                 watch.end(seats[row])
-            yield _drop(engine, row, seats[row], on_step)
+            yield drop_row(engine, row, seats[row], on_step)
             running.remove(row)
         if not running:
             return
@@ -179,7 +190,7 @@ def play(
         for row in [row for row in running if endings[row] != Ending.RUNNING]:
             running.remove(row)
             on_step(seats[row].spec.limit - int(engine.states["turn"][row]))
-            record = _finish(engine, row, seats[row], observe, recorder)
+            record = finish_row(engine, row, seats[row], observe, recorder)
             if watch is not None:
                 watch.end(seats[row])
             yield record
@@ -200,17 +211,19 @@ def _decide(engine: BatchEngine, row: int, seat: Seat, observe: Observe, is_aske
     return action
 
 
-def _drop(engine: BatchEngine, row: int, seat: Seat, on_step: Callable[[int], None]) -> ErrorRecord:
-    """Stop a row whose agent has failed."""
+def drop_row(
+    engine: BatchEngine, row: int, seat: Seat, on_step: Callable[[int], None]
+) -> ErrorRecord:
+    """Stop a row whose agent has failed, and return what is recorded of it."""
     on_step(seat.spec.limit - int(engine.states["turn"][row]))
     engine.states["ending"][row] = Ending.TRUNCATED
     return seat.to_error()
 
 
-def _finish(
+def finish_row(
     engine: BatchEngine, row: int, seat: Seat, observe: Observe, recorder: TraceRecorder
 ) -> Record:
-    """Return the record of a row that has ended."""
+    """Show the agent how a row has ended, and return what is recorded of it."""
     state = engine.states[row]
     if seat.agent is not None:
         seat.show(observe(engine, row), int(state["turn"]))
