@@ -29,7 +29,7 @@ def resolve_conflicts(row: np.void, layout: np.void, pad: np.void) -> None:
     for slot in range(row["num_slots"]):
         pad["mover"][slot] = row["present"][slot] and pad["target"][slot] != row["pos"][slot]
         pad["charged"][slot] = False
-    attempt = 0
+    attempt = np.int64(0)
     while not settle_moves(row, layout, pad, attempt):
         attempt += 1
     for slot in range(row["num_slots"]):
@@ -182,7 +182,7 @@ def push_chain(row: np.void, layout: np.void, pad: np.void, slot: int, index: in
     found[0] = start
     num_found = 1
     head = 0
-    length = -1  # pushes of the shortest chains
+    length = np.int64(-1)  # pushes of the shortest chains
     while head < num_found:
         cell = found[head]
         head += 1

@@ -79,7 +79,7 @@ def plan_row(
         if is_free(row, slot):
             set_goal(row, layout, pad, slot)
             blind = row["predicted"][slot] == _NORM_BLIND
-            load_masks(row, layout, placed, masks, pad, slot, blind, False)
+            load_masks(row, layout, placed, masks, pad, slot, blind, np.bool_(False))
             remove_bit(board, row["pos"][slot])
             ties = choose_ties(row, layout, placed, masks, pad, slot, blind)
             add_bit(board, row["pos"][slot])
@@ -98,7 +98,7 @@ def plan_row(
         blind = driver == _NORM_BLIND
         pad["deluded"] = slot == 0 and row["believed"][0] >= 0
         if pad["deluded"] or blind != (row["predicted"][slot] == _NORM_BLIND):
-            load_masks(row, layout, placed, masks, pad, slot, blind, False)
+            load_masks(row, layout, placed, masks, pad, slot, blind, np.bool_(False))
         remove_bit(board, pad["aim"][slot])
         ties = choose_ties(row, layout, placed, masks, pad, slot, blind)
         action = lowest_action(ties)
@@ -110,7 +110,12 @@ def plan_row(
                 pad["wait_courtesy"][slot] = True
         elif driver != _EXTERNAL and action != _WAIT and target == row["came_from"][slot]:
             # two who keep stepping out of each other's way would do so for ever
-            if uniform(draw(row["seed"], row["turn"], HESITATE_STREAM, row["pos"][slot]), 2) == 0:
+            if (
+                uniform(
+                    draw(row["seed"], row["turn"], HESITATE_STREAM, np.int64(row["pos"][slot])), 2
+                )
+                == 0
+            ):
                 action = _WAIT
                 ties |= _WAIT_ONLY
         pad["chosen"][slot] = action
@@ -153,9 +158,9 @@ def choose_ties(
     has_gate = pad["has_gate"][slot] != 0
     ties = find_ties(row, placed, pad, board, slot, has_gate, zone > 0)
     if ties == 0 and pad["can_relax"][slot]:
-        load_masks(row, layout, placed, masks, pad, slot, blind, True)
+        load_masks(row, layout, placed, masks, pad, slot, blind, np.bool_(True))
         ties = find_ties(row, placed, pad, board, slot, has_gate, zone > 0)
-        load_masks(row, layout, placed, masks, pad, slot, blind, False)
+        load_masks(row, layout, placed, masks, pad, slot, blind, np.bool_(False))
         for action in range(4):
             if not is_open(pad, slot, row["pos"][slot], action):
                 ties &= ~(1 << action)
@@ -203,7 +208,7 @@ def load_masks(
             continue
         if is_gate(norm):
             pad["has_gate"][slot] = True
-            if not is_gate_open(norm, row["turn"], row["streak"][slot]):
+            if not is_gate_open(norm, np.int64(row["turn"]), np.int64(row["streak"][slot])):
                 pad["zone"][slot] = -1
                 return
         elif norm["kind"] == VISIT_FIRST and not row["visited"][slot]:

@@ -168,11 +168,11 @@ def find_ties(
                 q0, q1, q2 = q0 | entry[4], q1 | entry[5], q2 | entry[6]
                 next_touch += 1
             if has_memory:
-                h0, h1, h2 = spread(masks, 1, q0, q1, q2)
+                h0, h1, h2 = spread(masks, np.int64(1), q0, q1, q2)
                 h0, h1, h2 = h0 & ~w0, h1 & ~w1, h2 & ~w2
                 w0, w1, w2 = w0 | h0, w1 | h1, w2 | h2
                 s0, s1, s2 = s0 | (q0 & z0), s1 | (q1 & z1), s2 | (q2 & z2)
-            f0, f1, f2 = spread(masks, 0, s0, s1, s2)
+            f0, f1, f2 = spread(masks, np.int64(0), s0, s1, s2)
             f0, f1, f2 = f0 & ~v0, f1 & ~v1, f2 & ~v2
             v0, v1, v2 = v0 | f0, v1 | f1, v2 | f2
             reached = f0 if start_word == 0 else (f1 if start_word == 1 else f2)
@@ -181,8 +181,8 @@ def find_ties(
                 cost = layer + 1
                 wait_cost = NEVER
                 if has_gate:
-                    cost = count_turns(row, placed, pad, slot, layer + 1, False)
-                    wait_cost = count_turns(row, placed, pad, slot, layer + 1, True)
+                    cost = count_turns(row, placed, pad, slot, layer + 1, np.bool_(False))
+                    wait_cost = count_turns(row, placed, pad, slot, layer + 1, np.bool_(True))
                 if wait_cost == cost:
                     first |= _WAIT_BIT
                 cost += COLLISION_STEPS * level

@@ -170,7 +170,7 @@ def complete_goals(row: np.void, layout: np.void) -> None:
                 row["goals"][slot] = 1
                 row["leg"][slot] = 2
             continue
-        if not is_on_goal(row, layout, slot, cell):
+        if not is_on_goal(row, layout, slot, np.int64(cell)):
             row["timer"][slot] = 0
             continue
         row["timer"][slot] += 1
@@ -229,7 +229,7 @@ def admit_arrivals(row: np.void, layout: np.void) -> None:
     """Let everybody appear whose time has come and whose cell is free."""
     num_slots = row["num_slots"]
     while True:
-        first = -1
+        first = np.int64(-1)
         for slot in range(num_slots):
             if row["present"][slot] or row["arrival"][slot] > row["turn"]:
                 continue

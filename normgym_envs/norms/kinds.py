@@ -135,7 +135,7 @@ def find_variant(row: np.void, layout: np.void, norm: np.void, slot: int, at: np
     if kind == VISIT_FIRST:
         return 1 if row["visited"][slot] else 0
     if kind == QUEUE_PATH:
-        if not _is_waiting(row, slot):
+        if not _is_waiting(row, np.int64(slot)):
             return np.int64(norm["path_length"]) + 1
         return find_tail(row, norm, slot, at) - 1
     if kind == ZONE_CAPACITY:
@@ -249,10 +249,10 @@ def forbids(
     """
     if not binds(row, norm, slot):
         return False
-    if not is_gate_open(norm, row["turn"], row["streak"][slot]):
+    if not is_gate_open(norm, np.int64(row["turn"]), np.int64(row["streak"][slot])):
         return True
     variant = find_variant(row, layout, norm, slot, at)
-    return not allows(layout, norm, variant, row["pos"][slot], new_cell)
+    return not allows(layout, norm, variant, np.int64(row["pos"][slot]), np.int64(new_cell))
 
 
 @njit
@@ -271,7 +271,11 @@ def find_tail(row: np.void, norm: np.void, slot: int, at: np.ndarray) -> int:
     belonged_2 = False  # on the one before that
     for k in range(norm["path_length"]):
         holder = at[norm["path"][k]]
-        belongs = holder >= 0 and _is_waiting(row, holder) and (k < 2 or belonged_1 or belonged_2)
+        belongs = (
+            holder >= 0
+            and _is_waiting(row, np.int64(holder))
+            and (k < 2 or belonged_1 or belonged_2)
+        )
         if belongs and holder != slot:
             last = k + 1
         belonged_2 = belonged_1
