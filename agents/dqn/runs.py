@@ -151,6 +151,11 @@ class RunWriter:
         """The file an interrupted run goes on from."""
         return self.folder / RESUME_FILE
 
+    def is_finished(self) -> bool:
+        """Return whether the folder holds this very run, trained to its end."""
+        path = self.folder / RUN_FILE
+        return path.exists() and load_run(self.folder).status == "finished"
+
     def note(self, steps: int, status: str = "running", error: str = "") -> None:
         """Write `run.json`.
 
