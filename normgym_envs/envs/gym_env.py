@@ -11,6 +11,7 @@ from gymnasium import spaces
 from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS, Ending
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
 from normgym_envs.envs.actions import read_action
+from normgym_envs.envs.events import Event
 from normgym_envs.envs.parallel_env import NormGymParallelEnv
 from normgym_envs.errors import check_seed
 from normgym_envs.observations.views import FACTS
@@ -183,6 +184,10 @@ class NormGymEnv(gymnasium.Env[Any, np.int64]):
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are open, (5,) bool: what maskable learners ask for."""
         return self._world.action_masks(NEWCOMER)
+
+    def events(self) -> tuple[Event, ...]:
+        """Return what happened to whom in the last turn; as `NormGymParallelEnv.events`."""
+        return self._world.events()
 
     def _unpack(self, seen: Any) -> Any:
         """Return the array alone where the parallel environment puts a mask beside it."""

@@ -18,6 +18,7 @@ from normgym_envs.constants import (
 from normgym_envs.engine import BatchEngine
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
 from normgym_envs.envs.actions import read_actions
+from normgym_envs.envs.events import Event, list_events
 from normgym_envs.envs.frames import RENDER_FPS, RENDER_MODES, FrameMaker
 from normgym_envs.envs.stream import EpisodeStream
 from normgym_envs.errors import ConfigError, SpecError, StateError, UnknownNameError
@@ -297,10 +298,29 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
             views.append(np.array([norm.id in ids for norm in load_norms()], np.float32))
         return np.concatenate(views)
 
+    def events(self) -> tuple[Event, ...]:
+        """Return what happened to whom in the last turn, scripted slots included.
+
+        Infos hold the same as numbers for the learnt slots alone.
+
+        Raises:
+            StateError: before the first reset.
+        """
+        if self._engine is None:
+            raise StateError("events was called before reset; call reset first")
+        return list_events(self._engine, 0)
+
     def action_masks(self, agent: str) -> np.ndarray:
-        """Return which actions are open to an agent, (5,) bool."""
+        """Return which actions are open to an agent, (5,) bool.
+
+        Raises:
+            StateError: before the first reset.
+            UnknownNameError: no learnt slot of that id.
+        """
         if self._engine is None:
             raise StateError("action_masks was called before reset; call reset first")
+        if agent not in self.possible_agents:
+            raise UnknownNameError("agent", agent, self.possible_agents)
         slot = self.possible_agents.index(agent)
         masks: np.ndarray = self._engine.action_masks()[0, slot] != 0
         return masks

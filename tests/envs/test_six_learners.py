@@ -40,7 +40,11 @@ def test_rewards_equal_the_events_and_memory_stays() -> None:
         chosen = np.where(wild, rng.integers(5, size=6), engine.plan()[0][0, :6]).tolist()
         present = {agent: infos[agent]["present"] for agent in env.agents}
         _, rewards, _, _, infos = env.step(dict(zip(env.agents, chosen, strict=True)))
+        shown = dict.fromkeys(env.possible_agents, 0.0)
+        for event in env.events():
+            shown[event.agent] += event.reward
         for agent, reward in rewards.items():
+            assert reward == pytest.approx(shown[agent], abs=1e-5)
             info = infos[agent]
             log = events[agent]
             log["present"] += present[agent]
