@@ -1,0 +1,1 @@
+"""The grid world for language models: its prompts and the words for its actions."""
