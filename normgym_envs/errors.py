@@ -1,6 +1,7 @@
 """Errors of this project. Each message names the value, what was expected, and what is near it."""
 
 import difflib
+import operator
 from collections.abc import Iterable
 
 
@@ -94,14 +95,36 @@ def nearest(value: object, accepted: Iterable[str], limit: int = 3) -> str:
     return f"; expected one of: {shown}"
 
 
+def check_integer(name: str, value: object, low: int, high: int | None = None) -> int:
+    """Return a number of things as int.
+
+    Args:
+        name: of the argument, for the message.
+        value: what was given.
+        low: least accepted.
+        high: most accepted, None for no limit.
+
+    Raises:
+        ConfigError: not an integer (bool is none), or out of range.
+    """
+    expected = f"at least {low}" if high is None else f"{low} to {high}"
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise ConfigError(f"{name} is {value!r}; expected an integer, {expected}")
+    if number < low or (high is not None and number > high):
+        raise ConfigError(f"{name} is {value}; expected {expected}")
+    return number
+
+
 def check_seed(seed: object) -> int:
     """Return `seed` as int.
 
     Raises:
         SeedError: not an integer (bool is none), or outside [0, 2**63].
     """
-    import operator
-
     if isinstance(seed, bool):
         raise SeedError(f"seed is {seed!r}; expected an integer from 0 to 2**63")
     try:

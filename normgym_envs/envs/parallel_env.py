@@ -20,7 +20,7 @@ from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
 from normgym_envs.envs.actions import read_actions
 from normgym_envs.envs.events import Event, list_events
 from normgym_envs.envs.frames import RENDER_FPS, RENDER_MODES, FrameMaker
-from normgym_envs.envs.stream import EpisodeStream
+from normgym_envs.envs.stream import EpisodeStream, check_reward_terms
 from normgym_envs.errors import ConfigError, SpecError, StateError, UnknownNameError
 from normgym_envs.layouts import get_layout
 from normgym_envs.norms.library import get_norm, list_norms, load_norms
@@ -155,7 +155,7 @@ class NormGymParallelEnv(ParallelEnv[str, Any, int]):  # type: ignore[misc]  # i
         )
         self.num_slots = self._stream.num_slots
         self._observation = observation
-        self._reward_terms = reward_terms
+        self._reward_terms = check_reward_terms(reward_terms)
         if privileged and self._stream.norm.id not in list_norms():
             raise ConfigError(
                 f"privileged is True, but norm {self._stream.norm.id!r} is not in the library; "

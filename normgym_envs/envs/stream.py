@@ -7,7 +7,7 @@ import numpy as np
 
 from normgym_envs.constants import INTERACTION_STEPS, MAX_SLOTS
 from normgym_envs.engine.checks import PREDICTIONS
-from normgym_envs.errors import ConfigError, UnknownNameError, check_seed
+from normgym_envs.errors import ConfigError, UnknownNameError, check_integer, check_seed
 from normgym_envs.layouts import get_layout
 from normgym_envs.norms.library import get_norm, num_slots
 from normgym_envs.protocol.episodes import draw_episode
@@ -48,24 +48,18 @@ class EpisodeStream:
 
         Raises:
             UnknownNameError: no such layout, norm or prediction.
-            ConfigError: a number outside its range.
+            ConfigError: a number outside its range, or something of the wrong type.
         """
-        self.layout = get_layout(layout) if isinstance(layout, str) else layout
-        self.norm = get_norm(norm) if isinstance(norm, str) else norm
+        self.layout = to_layout(layout)
+        self.norm = to_norm(norm)
         if predict_newcomer not in PREDICTIONS:
             raise UnknownNameError("predict_newcomer", predict_newcomer, PREDICTIONS)
-        if limit < 1:
-            raise ConfigError(f"max_episode_steps is {limit}; expected at least 1")
-        self.num_slots = num_slots(self.norm) if num_agents is None else num_agents
-        if not 1 <= self.num_slots <= MAX_SLOTS:
-            raise ConfigError(f"num_agents_total is {self.num_slots}; expected 1 to {MAX_SLOTS}")
-        if not 1 <= num_learners <= self.num_slots:
-            raise ConfigError(f"num_learners is {num_learners}; expected 1 to {self.num_slots}")
-        if num_norm_blind < 0:
-            raise ConfigError(f"num_norm_blind is {num_norm_blind}; expected at least 0")
-        self.num_learners = num_learners
-        self._num_norm_blind = min(num_norm_blind, self.num_slots - num_learners)
-        self._limit = limit
+        self._limit = check_integer("max_episode_steps", limit, 1)
+        population = num_slots(self.norm) if num_agents is None else num_agents
+        self.num_slots = check_integer("num_agents_total", population, 1, MAX_SLOTS)
+        self.num_learners = check_integer("num_learners", num_learners, 1, self.num_slots)
+        blind = check_integer("num_norm_blind", num_norm_blind, 0)
+        self._num_norm_blind = min(blind, self.num_slots - self.num_learners)
         self._predict_newcomer = predict_newcomer
         self._rng = np.random.default_rng()
 
@@ -90,11 +84,9 @@ class EpisodeStream:
         """
         given = dict(options or {})
         if "layout" in given:
-            layout = given["layout"]
-            self.layout = get_layout(layout) if isinstance(layout, str) else layout
+            self.layout = to_layout(given["layout"])
         if "norm" in given:
-            norm = given["norm"]
-            self.norm = get_norm(norm) if isinstance(norm, str) else norm
+            self.norm = to_norm(given["norm"])
         return draw_episode(
             self.layout,
             self.norm,
@@ -105,3 +97,47 @@ class EpisodeStream:
             limit=self._limit,
             predict_newcomer=given.get("predict_newcomer", self._predict_newcomer),
         )
+
+
+def to_layout(layout: object) -> Layout:
+    """Return a layout given as such or by name.
+
+    Raises:
+        UnknownNameError: no such layout.
+        ConfigError: neither a layout nor a name.
+    """
+    if isinstance(layout, Layout):
+        return layout
+    if isinstance(layout, str):
+        return get_layout(layout)
+    raise ConfigError(f"layout is {layout!r}; expected a name or a Layout")
+
+
+def to_norm(norm: object) -> Norm:
+    """Return a norm given as such or by id.
+
+    Raises:
+        UnknownNameError: no such norm.
+        ConfigError: neither a norm nor an id.
+    """
+    if isinstance(norm, Norm):
+        return norm
+    if isinstance(norm, str):
+        return get_norm(norm)
+    raise ConfigError(f"norm is {norm!r}; expected an id or a Norm")
+
+
+def check_reward_terms(terms: object) -> tuple[float, float, float, float]:
+    """Return goal, step cost, collision and sanction as floats, reward points.
+
+    Raises:
+        ConfigError: not four finite numbers that are at least 0.
+    """
+    try:
+        goal, cost, collision, sanction = (float(term) for term in terms)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        goal = cost = collision = sanction = -1.0
+    checked = (goal, cost, collision, sanction)
+    if not all(0 <= term < np.inf for term in checked):
+        raise ConfigError(f"reward_terms is {terms!r}; expected four numbers >= 0")
+    return checked

@@ -15,8 +15,9 @@ from gymnasium import spaces
 from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
 from normgym_envs.envs.gym_env import NormGymEnv
-from normgym_envs.errors import ConfigError, check_seed
-from normgym_envs.norms.library import get_norm, num_slots
+from normgym_envs.envs.stream import check_reward_terms, to_norm
+from normgym_envs.errors import ConfigError, check_integer, check_seed
+from normgym_envs.norms.library import num_slots
 from normgym_envs.observations import flat_size
 from normgym_envs.protocol.generator import generate_norms
 from normgym_envs.types import Layout, Norm
@@ -147,11 +148,11 @@ class NormGymTrialEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         """
         if isinstance(tasks, str) or not tasks:
             raise ConfigError(f"tasks is {tasks!r}; expected a list of at least one norm")
-        if episodes_per_trial < 1:
-            raise ConfigError(f"episodes_per_trial is {episodes_per_trial}; expected at least 1")
-        self.tasks = tuple(get_norm(task) if isinstance(task, str) else task for task in tasks)
-        self.episodes_per_trial = episodes_per_trial
-        population = num_agents_total or max(num_slots(norm) for norm in self.tasks)
+        self.tasks = tuple(to_norm(task) for task in tasks)
+        self.episodes_per_trial = check_integer("episodes_per_trial", episodes_per_trial, 1)
+        population = num_agents_total
+        if population is None:
+            population = max(num_slots(norm) for norm in self.tasks)
         self._world = NormGymEnv(
             layout,
             self.tasks[0],
@@ -162,7 +163,7 @@ class NormGymTrialEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
             reward_terms=reward_terms,
             render_mode=render_mode,
         )
-        goal, cost, collision, sanction = reward_terms
+        goal, cost, collision, sanction = check_reward_terms(reward_terms)
         self._largest = max(goal, cost + collision + sanction, 1e-6)
         size = flat_size(population) + len(MEMORY)
         self.observation_space = spaces.Box(-1.0, 1.0, (size,), np.float32)
@@ -199,7 +200,7 @@ class NormGymTrialEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         given = (options or {}).get("task")
         if given is None:
             given = self.tasks[int(self._rng.integers(len(self.tasks)))]
-        self._task = get_norm(given) if isinstance(given, str) else given
+        self._task = to_norm(given)
         self._episode = 0
         view, info = self._world.reset(seed=seed, options={"norm": self._task})
         memory = np.zeros(len(MEMORY), np.float32)

@@ -12,8 +12,14 @@ from gymnasium.vector.utils import batch_space
 from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS, Driver, Ending
 from normgym_envs.engine import BatchEngine
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
-from normgym_envs.envs.stream import EpisodeStream
-from normgym_envs.errors import ActionError, ConfigError, StateError, UnknownNameError
+from normgym_envs.envs.stream import EpisodeStream, check_reward_terms
+from normgym_envs.errors import (
+    ActionError,
+    ConfigError,
+    StateError,
+    UnknownNameError,
+    check_integer,
+)
 from normgym_envs.norms.library import num_slots
 from normgym_envs.observations import (
     flat_size,
@@ -98,8 +104,7 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
             UnknownNameError: no such layout, norm or observation.
             ConfigError: a number outside its range, or norms with different populations.
         """
-        if num_envs < 1:
-            raise ConfigError(f"num_envs is {num_envs}; expected at least 1")
+        num_envs = check_integer("num_envs", num_envs, 1)
         if render_mode is not None:
             raise ConfigError(f"render_mode is {render_mode!r}; expected None")
         if observation not in ARRAYS:
@@ -125,7 +130,7 @@ class NormGymVectorEnv(VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64],
         self.num_slots = self._streams[0].num_slots
         self.num_envs = num_envs
         self.render_mode = render_mode
-        self._reward_terms = reward_terms
+        self._reward_terms = check_reward_terms(reward_terms)
         used = {stream.norm.id: stream.norm for stream in self._streams}
         self._engine = BatchEngine(
             [self._streams[0].layout], list(used.values()), num_envs, num_threads=num_threads
