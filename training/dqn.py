@@ -34,6 +34,8 @@ except ImportError as error:
     ) from error
 
 LEARNER: Final = "sb3"
+_REPORT: Final = 1_000
+"""Transitions between two reports of progress."""
 _STREAMS: Final = {"weights": 0, "explore": 1, "sample": 2}
 """Random streams of a run."""
 
@@ -91,8 +93,7 @@ class DQNRun:
             return
         marks = [mark for mark in self.config.validation_at if mark > self.steps]
         next_bin = (self.steps // self.config.bin_steps + 1) * self.config.bin_steps
-        if report is not None:
-            report(self.steps)
+        next_report = 0
         while self.steps < self.config.steps:
             self._play_round()
             is_last = self.steps >= self.config.steps
@@ -104,8 +105,9 @@ class DQNRun:
                 self._check(marks.pop(0))
             if at_bin and not is_last:
                 self._save()
-                if report is not None:
-                    report(self.steps)
+            if report is not None and self.steps >= next_report:
+                next_report = self.steps + _REPORT
+                report(self.steps)
         self.writer.finish(self.steps)
         self._board.close()
         if report is not None:
@@ -311,4 +313,5 @@ def train_dqn(
         if report is not None:
             report(config.steps)
         return
-    DQNRun(config, folder, device).train(report)
+    with writer.locked():
+        DQNRun(config, folder, device).train(report)

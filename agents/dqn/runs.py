@@ -13,7 +13,8 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -25,6 +26,11 @@ import normgym_envs
 from normgym_envs.errors import ConfigError, MissingExtraError, RecordError, UnknownNameError
 from normgym_envs.norms.library import get_norm, num_slots
 from normgym_envs.observations.flat import flat_size
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: nothing keeps two processes from one run
+    fcntl = None  # type: ignore[assignment]
 
 ENCODERS: Final = ("mlp", "cnn")
 """Source: NG App. "Network Architectures"."""
@@ -155,6 +161,23 @@ class RunWriter:
         """Return whether the folder holds this very run, trained to its end."""
         path = self.folder / RUN_FILE
         return path.exists() and load_run(self.folder).status == "finished"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from training the same run; the system frees it after a kill.
+
+        Raises:
+            RecordError: another process is at it.
+        """
+        with _explain_disk(self.folder), (self.folder / ".lock").open("ab") as lock:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise RecordError(
+                        f"{self.folder} is being trained by another process"
+                    ) from None
+            yield
 
     def note(self, steps: int, status: str = "running", error: str = "") -> None:
         """Write `run.json`.

@@ -1,0 +1,145 @@
+"""`normgym train dqn`: one run, or a sweep over norms and conditions."""
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from normgym_envs.errors import ConfigError, MissingExtraError, UnknownNameError
+from normgym_envs.norms.library import list_norms
+from training.config import ENCODERS, REWARDS, DQNConfig, run_name
+from training.progress import draw_bar, draw_table
+from training.sweep import plan_sweep, train_locally, train_on_ray
+
+app = typer.Typer(
+    help="Train the learning baselines.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+@app.callback()
+def _group() -> None:
+    """Train the learning baselines."""
+
+
+@app.command("dqn")
+def train_dqns(
+    norm: Annotated[
+        list[str], typer.Option(help="Norm to train on; may be repeated; 'all' for the library.")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder of the run; of several runs, one subfolder each.")
+    ],
+    encoder: Annotated[
+        list[str], typer.Option(help=f"Network: {', '.join(ENCODERS)}; may be repeated.")
+    ] = ["mlp"],  # noqa: B006 - never changed
+    reward: Annotated[
+        list[str],
+        typer.Option(
+            help=f"Condition: {', '.join(REWARDS)}; 'none' is sparse without penalties; may be "
+            "repeated."
+        ),
+    ] = ["sparse"],  # noqa: B006
+    steps: Annotated[int, typer.Option(help="Transitions of each run.")] = DQNConfig.steps,
+    seed: Annotated[list[int], typer.Option(help="Replicate, 0 to 90; may be repeated.")] = [0],  # noqa: B006
+    num_envs: Annotated[
+        int, typer.Option(help="Worlds side by side; the update ratio stays the same.")
+    ] = DQNConfig.num_envs,
+    workers: Annotated[int, typer.Option(help="Processes of a sweep; 0 for one a processor.")] = 0,
+    ray: Annotated[
+        str | None, typer.Option(help="Address of a Ray cluster to run a sweep on.")
+    ] = None,
+    device: Annotated[
+        str, typer.Option(help="cpu, cuda, or auto; the CPU is faster for the MLP.")
+    ] = "cpu",
+) -> None:
+    """Train a DQN for each norm and condition; the same command goes on after an interruption."""
+    norms = list_norms() if "all" in norm else tuple(dict.fromkeys(norm))
+    for name in norms:
+        if name not in list_norms():
+            raise UnknownNameError("norm", name, ("all", *list_norms()))
+    configs = [
+        DQNConfig(
+            norm=name,
+            encoder=network,
+            reward=condition,
+            steps=steps,
+            seed=replicate,
+            num_envs=num_envs,
+        )
+        for network in dict.fromkeys(encoder)
+        for condition in dict.fromkeys(reward)
+        for replicate in dict.fromkeys(seed)
+        for name in norms
+    ]
+    check_packages()
+    check_folder(out)
+    if len(configs) == 1 and ray is None:
+        _train_one(configs[0], out, device)
+    else:
+        _train_many(configs, out, workers, ray, device)
+
+
+def check_packages() -> None:
+    """Refuse to begin what only the learners would find missing.
+
+    Raises:
+        MissingExtraError: torch or Stable-Baselines3 is missing.
+    """
+    for package in ("torch", "stable_baselines3"):
+        if find_spec(package) is None:
+            raise MissingExtraError(
+                f"training needs {package}; install the extra: pip install 'normgym[rl]'"
+            )
+
+
+def check_folder(folder: Path) -> None:
+    """Make the output folder.
+
+    Raises:
+        ConfigError: it cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out: folder {folder} cannot be made: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise ConfigError(f"--out: folder {folder} cannot be written to")
+
+
+def _train_one(config: DQNConfig, out: Path, device: str) -> None:
+    """Train one run in this process."""
+    from torch import set_num_threads
+
+    from training.dqn import train_dqn
+
+    set_num_threads(1)
+    with draw_bar(run_name(config), config.steps) as report:
+        train_dqn(config, out, device=device, report=report)
+    typer.echo(f"{run_name(config)}: finished; play it with --agent dqn:{out}")
+
+
+def _train_many(
+    configs: list[DQNConfig], out: Path, workers: int, ray: str | None, device: str
+) -> None:
+    """Train a sweep, say what failed and leave with status 1 if anything did."""
+    sweep = plan_sweep(configs, out)
+    with draw_table() as report:
+        if ray is None:
+            train_locally(
+                sweep, workers=workers or os.cpu_count() or 1, device=device, report=report
+            )
+        else:
+            train_on_ray(sweep, ray, device=device, report=report)
+    finished = sum(run.status == "finished" for run in sweep.runs)
+    typer.echo(f"{finished} of {len(sweep.runs)} runs finished in {out}")
+    for run in sweep.failed:
+        print(f"failed: {run.folder.name}: {run.error}", file=sys.stderr)
+    if sweep.failed:
+        print("the same command tries them again", file=sys.stderr)
+        raise typer.Exit(1)
