@@ -135,6 +135,21 @@ def run_market(context: typer.Context) -> None:
     market_app(args=context.args, prog_name="normgym bench market")
 
 
+@app.command(
+    "llm",
+    context_settings={
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        "help_option_names": [],  # --help belongs to the application behind it
+    },
+)
+def run_models(context: typer.Context) -> None:
+    """Play a suite with a language model: hosted, served or local."""
+    from benchmarks.llm.cli import app as llm_app
+
+    llm_app(args=context.args, prog_name="normgym bench llm")
+
+
 @agents_app.command()
 def print_agents() -> None:
     """List the built-in agents."""

@@ -1,0 +1,65 @@
+"""The pictures that models see: frames with row and column numbers, as small PNG files.
+
+A palette for each place, made once from everything that can be drawn there, keeps the encoding of
+a frame at about a millisecond; the same state gives the same bytes in every process.
+"""
+
+from functools import cache
+from io import BytesIO
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from normgym_envs.constants import GRID_WIDTH
+from normgym_envs.types import Layout
+
+WIDTH: Final = 660
+"""Pixels of the grid. Source: not specified; chosen because signs on the floor can be told apart,
+and hosted models take it for at most about 1,000 tokens."""
+_PAPER: Final = 235.0  # grey under the sprites whose colours go into a palette
+_COLOURS: Final = 256
+
+
+def draw_png(state: np.void, layout: Layout) -> bytes:
+    """Return the picture of a state, from the newcomer's point of view, its goal marked.
+
+    Args:
+        state: STATE_DTYPE record.
+        layout: where it plays.
+
+    Raises:
+        MissingExtraError: pygame is missing.
+    """
+    from PIL import Image
+
+    frame = _find_renderer().draw(state, layout, viewer=0, goal=True)
+    image = Image.fromarray(frame).quantize(palette=_find_palette(layout), dither=Image.Dither.NONE)
+    buffer = BytesIO()
+    image.save(buffer, "PNG", compress_level=3)
+    return buffer.getvalue()
+
+
+@cache
+def _find_renderer() -> Any:
+    """Return what draws the frames, made once."""
+    from normgym_envs.rendering import make_renderer
+
+    return make_renderer("flat", WIDTH, numbers=True)
+
+
+@cache
+def _find_palette(layout: Layout) -> Any:
+    """Return an image whose palette has the colours of a place and of all who can be in it."""
+    from PIL import Image
+
+    from normgym_envs.rendering.renderer import make_place, make_tiles
+
+    edge = WIDTH // GRID_WIDTH
+    tiles = make_tiles(edge).astype(np.float64)
+    opacity = tiles[..., 3:] / 255
+    drawn = np.rint(tiles[..., :3] * opacity + _PAPER * (1 - opacity)).astype(np.uint8)
+    place = make_place(layout, edge, numbers=True)
+    colours = np.unique(np.concatenate([drawn.reshape(-1, 3), place.reshape(-1, 3)]), axis=0)
+    strip: npt.NDArray[np.uint8] = np.ascontiguousarray(colours[np.newaxis])
+    return Image.fromarray(strip).quantize(_COLOURS, method=Image.Quantize.MEDIANCUT)
