@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.suite import Suite
-from normgym_envs.constants import FAMILIES, MAX_SLOTS, TEST_PHASES, Action, Driver, Ending
+from normgym_envs.constants import FAMILIES, TEST_PHASES, Driver, Ending
 from normgym_envs.engine import BatchEngine
 from normgym_envs.protocol.equivalence import find_implied_norms
+from normgym_envs.protocol.newcomers import play_newcomers
 from normgym_envs.types import Norm
 
 CHUNK = 512
@@ -51,23 +52,17 @@ def play_matrix(suite: Suite, on_episodes: Callable[[int], None] | None = None) 
     for spec in tests:
         counts[ids.index(spec.norms[0])] += 1
     engine = BatchEngine(suite.layouts(), suite.norms, min(CHUNK, len(jobs)))
-    actions = np.full((engine.num_rows, MAX_SLOTS), Action.WAIT, np.int8)
     for first in range(0, len(jobs), engine.num_rows):
         chunk = jobs[first : first + engine.num_rows]
         engine.states["ending"] = Ending.TRUNCATED
         for row, (spec, believed) in enumerate(chunk):
             drivers = (int(Driver.NORM_AWARE), *spec.drivers[1:])
             engine.load(row, spec, drivers=drivers, believed=(believed,))
-        goals = np.zeros(engine.num_rows, np.int64)
-        violated = np.zeros(engine.num_rows, bool)
-        while (running := engine.states["ending"] == Ending.RUNNING).any():
-            engine.step(actions)
-            goals += engine.states["goals"][:, 0] * running
-            violated |= (engine.states["violated"][:, 0] != 0) & running
+        outcome = play_newcomers(engine)
         for row, (spec, believed) in enumerate(chunk):
             place = ids.index(believed), ids.index(spec.norms[0])
-            joint[place] += goals[row] == 2 and not violated[row]
-            task[place] += goals[row] / 2
+            joint[place] += outcome.passed[row]
+            task[place] += outcome.goals[row] / 2
         if on_episodes is not None:
             on_episodes(len(chunk))
     families = tuple(norm.family for norm in suite.norms)

@@ -17,10 +17,8 @@ from normgym_envs.constants import (
     GRID_WIDTH,
     INTERACTION_STEPS,
     MAX_PERSONS,
-    MAX_SLOTS,
     MIN_REFILL_DELAY,
     TEST_STEPS,
-    Action,
     Cell,
     Driver,
     Ending,
@@ -37,6 +35,7 @@ from normgym_envs.protocol.equivalence import (
     find_implied_norms,
 )
 from normgym_envs.protocol.evidence import examine_interaction
+from normgym_envs.protocol.newcomers import play_newcomers
 from normgym_envs.protocol.places import draw_persons
 from normgym_envs.protocol.trips import Trip, find_conflict_trips
 from normgym_envs.types import BoolArray, EpisodeSpec, Layout, Norm, RecordArray
@@ -174,34 +173,6 @@ class TestBuilder:
         engine.states["ending"][len(self._rivals) :] = Ending.TRUNCATED
         passed = play_newcomers(engine).passed
         return tuple(rival.id for rival, fine in zip(self._rivals, passed, strict=False) if fine)
-
-
-class Outcome(NamedTuple):
-    """How the newcomers of an engine's rows fared in tests."""
-
-    finished: BoolArray  # (B,) left by the right door
-    violated: BoolArray  # (B,) broke the norm at least once
-
-    @property
-    def passed(self) -> BoolArray:
-        """Joint success, (B,)."""
-        return self.finished & ~self.violated
-
-
-def play_newcomers(engine: BatchEngine) -> Outcome:
-    """Play planner-driven rows to their ends.
-
-    Args:
-        engine: rows loaded; those that have ended count as not finished.
-    """
-    violated = np.zeros(engine.num_rows, np.bool_)
-    finished = np.zeros(engine.num_rows, np.bool_)
-    actions = np.full((engine.num_rows, MAX_SLOTS), Action.WAIT, np.int8)
-    while (running := engine.states["ending"] == Ending.RUNNING).any():
-        engine.step(actions)
-        violated |= (engine.states["violated"][:, 0] != 0) & running
-        finished |= (engine.states["ending"] == Ending.TERMINATED) & running
-    return Outcome(finished, violated)
 
 
 def build_interaction(
@@ -343,7 +314,8 @@ def _judge_test(engine: BatchEngine, spec: EpisodeSpec) -> tuple[str, bool]:
     engine.load(1, blind, drivers=(Driver.NORM_BLIND, *others))
     engine.load(2, spec, drivers=(Driver.NORM_BLIND, *others))
     engine.states["predicted"][2, 0] = Driver.NORM_AWARE
-    finished, violated = play_newcomers(engine)
+    outcome = play_newcomers(engine)
+    finished, violated = outcome.finished, outcome.violations > 0
     reason = ""
     if violated[0]:
         reason = "the norm-aware newcomer breaks the norm"

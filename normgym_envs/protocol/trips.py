@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normgym_envs.constants import TEST_STEPS, Driver, Ending, Goal1, Group
+from normgym_envs.constants import TEST_STEPS, Driver, Goal1, Group
 from normgym_envs.engine import BatchEngine
 from normgym_envs.norms.library import bound_groups, goal_kinds
+from normgym_envs.protocol.newcomers import Outcome, play_newcomers
 from normgym_envs.protocol.places import list_places
 from normgym_envs.types import PERSON_DTYPE, EpisodeSpec, Layout, Norm
 
@@ -117,17 +118,9 @@ def _conflicts(key: _Key, group: int) -> tuple[Trip, ...]:
     )
 
 
-class Walks(NamedTuple):
-    """How lone persons fared on their trips, one entry a trip."""
-
-    finished: list[bool]  # completed both goals
-    violations: list[int]  # number of turns on which it broke the norm
-    turns: list[int]  # turns until it left, or the limit
-
-
 def walk_alone(
     layout: Layout, norm: Norm, group: int, trips: Sequence[Trip], driver: Driver
-) -> Walks:
+) -> Outcome:
     """Let the planner walk each trip with nobody else about.
 
     Args:
@@ -138,7 +131,7 @@ def walk_alone(
         driver: norm-aware or norm-blind.
 
     Returns:
-        What became of each trip.
+        What became of each trip, one entry a trip.
     """
     engine = BatchEngine([layout], [norm], len(trips))
     kind = goal_kinds(norm)[0]
@@ -159,14 +152,4 @@ def walk_alone(
             persons=person,
         )
         engine.load(row, spec)
-    violations = np.zeros(len(trips), int)
-    actions = np.full((len(trips), 1), 4, np.int8)
-    while (engine.states["ending"] == Ending.RUNNING).any():
-        running = engine.states["ending"] == Ending.RUNNING
-        engine.step(actions)
-        violations += engine.states["violated"][:, 0] * running
-    return Walks(
-        (engine.states["ending"] == Ending.TERMINATED).tolist(),
-        violations.tolist(),
-        engine.states["turn"].tolist(),
-    )
+    return play_newcomers(engine)
