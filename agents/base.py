@@ -16,7 +16,8 @@ from normgym_envs.constants import NUM_ACTIONS
 from normgym_envs.errors import ActionError, ConfigError
 
 Observation = Mapping[str, Any]
-"""Named arrays of `normgym_envs.observations.symbolic`, "action_mask" (5,) int8 among them."""
+"""Named arrays, "action_mask" (5,) int8 among them: those of `normgym_envs.observations.symbolic`,
+or what else the agent's class asks for."""
 
 
 @dataclass(frozen=True)

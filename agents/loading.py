@@ -1,9 +1,9 @@
-"""From a name to an agent: the built-in table, and `package.module:attribute` for all others."""
+"""From a name to an agent: the built-in table, prefixes, `package.module:attribute` for others."""
 
 import hashlib
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -23,6 +23,11 @@ AGENTS: Final[dict[str, str]] = {
     "bayesian_passive": "agents.bayesian:PassiveBayesianAgent",
 }
 """Built-in agents by name; imported when asked for."""
+PREFIXES: Final[dict[str, str]] = {
+    "dqn": "agents.dqn.agent:find_dqn",
+}
+"""Agents kept in files, by what stands before the colon: a function of the whole name and the rest
+that returns an `AgentSource`."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,20 @@ class AgentSource:
     name: str  # as the user gave it
     make: Callable[[], Agent]  # returns a new instance
     digest: str = ""  # of the file that defines it; results of an edited agent are not reused
+    by_norm: Mapping[str, Callable[[], Agent]] | None = None  # one policy a norm; None: one for all
+    notes: tuple[str, ...] = ()  # what a user should be told, e.g. what was left aside
+
+    def make_for(self, norm: str) -> Agent:
+        """Return a new instance for an episode about a norm.
+
+        Raises:
+            UnknownNameError: there is no policy for that norm.
+        """
+        if self.by_norm is None:
+            return self.make()
+        if norm not in self.by_norm:
+            raise UnknownNameError(f"norm of agent {self.name!r}", norm, self.by_norm)
+        return self.by_norm[norm]()
 
 
 class FunctionAgent:
@@ -82,12 +101,18 @@ def find_agent(name: str) -> AgentSource:
     """Return where instances of an agent come from.
 
     Args:
-        name: a built-in name, or "package.module:attribute".
+        name: a built-in name, one of `PREFIXES` with what it stands before, or
+            "package.module:attribute".
 
     Raises:
         UnknownNameError: no built-in agent of that name.
         ConfigError: the module cannot be imported, or what it names is no agent.
     """
+    prefix, colon, rest = name.partition(":")
+    if colon and prefix in PREFIXES:
+        module_name, _, attribute = PREFIXES[prefix].partition(":")
+        found: AgentSource = getattr(importlib.import_module(module_name), attribute)(name, rest)
+        return found
     if name not in AGENTS and ":" not in name:
         raise UnknownNameError("agent", name, AGENTS)
     module_name, _, attribute = AGENTS.get(name, name).partition(":")

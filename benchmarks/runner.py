@@ -23,7 +23,7 @@ from benchmarks.progress import draw_progress
 from benchmarks.recordfile import RecordFile
 from benchmarks.records import EpisodeRecord, ErrorRecord, Record, RunConfig, make_key
 from benchmarks.suite import Group, Suite
-from normgym_envs.constants import FAMILIES, TEST_PHASES, Driver
+from normgym_envs.constants import FAMILIES, NUM_ACTIONS, TEST_PHASES, Driver
 from normgym_envs.engine import BatchEngine
 from normgym_envs.errors import ConfigError, UnknownNameError, check_seed
 
@@ -82,7 +82,7 @@ def run(
         folder: where `<agent>.jsonl` is kept; complete records found there are not played again.
         max_rows: most episodes played side by side; changes no record.
         show_progress: draw a bar on standard error if that is a terminal.
-        observe: what an agent may see of a row; None for the symbolic observation.
+        observe: what an agent may see of a row; None for what its class asks for.
         watch: looks on while episodes are played.
 
     Raises:
@@ -92,10 +92,10 @@ def run(
         ActionError: the agent returned something that is no action.
     """
     source = find_agent(agent) if isinstance(agent, str) else agent
-    groups = select_groups(suite, norms, families, condition)
+    groups = select_playable(source, select_groups(suite, norms, families, condition))
     config = make_config(source, suite, check_seed(seed))
     path = None if folder is None else folder / f"{make_slug(source.name)}.jsonl"
-    job = _Job(source, suite, config, observe or observe_newcomer, max_rows, watch)
+    job = _Job(source, suite, config, observe or find_observer(source), max_rows, watch)
     steps = sum(suite.specs[index].limit for group in groups for index in _list_episodes(group))
     with (
         nullcontext() if path is None else RecordFile(path, config, suite) as file,
@@ -163,6 +163,56 @@ def select_groups(
     return tuple(selected)
 
 
+def select_playable(source: AgentSource, groups: Sequence[Group]) -> tuple[Group, ...]:
+    """Return what an agent has a policy for; all of it unless it has one a norm.
+
+    Raises:
+        ConfigError: nothing is left.
+    """
+    policies = source.by_norm
+    if policies is None:
+        return tuple(groups)
+    playable = tuple(group for group in groups if group.norms[0] in policies)
+    if not playable:
+        wanted = ", ".join(dict.fromkeys(group.norms[0] for group in groups))
+        raise ConfigError(
+            f"agent {source.name!r} has policies for {', '.join(policies)} only, and for no norm "
+            f"that is asked for ({wanted})"
+        )
+    return playable
+
+
+def list_notes(source: AgentSource, groups: Sequence[Group]) -> tuple[str, ...]:
+    """Return what a user should know before an agent is played: one sentence each."""
+    wanted = dict.fromkeys(group.norms[0] for group in groups)
+    missing = [norm for norm in wanted if source.by_norm is not None and norm not in source.by_norm]
+    if not missing:
+        return source.notes
+    shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+    return (
+        *source.notes,
+        f"agent {source.name!r} has no policy for {len(missing)} of {len(wanted)} norms, which are "
+        f"not played: {shown}",
+    )
+
+
+def find_observer(source: AgentSource) -> Observe:
+    """Return what an agent's class asks to see.
+
+    Raises:
+        UnknownNameError: it asks for something that does not exist.
+    """
+    wanted = _name_observation(source.make())
+    if wanted not in OBSERVERS:
+        raise UnknownNameError(f"observation of agent {source.name!r}", wanted, OBSERVERS)
+    return OBSERVERS[wanted]
+
+
+def _name_observation(instance: object) -> str:
+    """Return the name of what an agent wants to see."""
+    return str(getattr(instance, "observation", "symbolic"))
+
+
 def make_config(source: AgentSource, suite: Suite, seed: int) -> RunConfig:
     """Return what decides the records of a run."""
     instance = source.make()
@@ -171,6 +221,9 @@ def make_config(source: AgentSource, suite: Suite, seed: int) -> RunConfig:
             f"agent {source.name!r} asks for privileges; only the built-in planners have them"
         )
     foreseen = instance.predict_newcomer if is_planner(instance) else "norm_aware"
+    options = {"predict_newcomer": foreseen}
+    if _name_observation(instance) != "symbolic":
+        options["observation"] = _name_observation(instance)
     return RunConfig(
         suite=suite.name,
         suite_version=suite.version,
@@ -179,7 +232,7 @@ def make_config(source: AgentSource, suite: Suite, seed: int) -> RunConfig:
         world=hash_world(),
         agent=source.name,
         agent_digest=source.digest,
-        options={"predict_newcomer": foreseen},
+        options=options,
         seed=seed,
     )
 
@@ -210,6 +263,23 @@ def observe_newcomer(engine: BatchEngine, row: int) -> Observation:
     from normgym_envs.observations.symbolic import observe_symbolic
 
     return observe_symbolic(engine, row, 0)
+
+
+def observe_newcomer_flat(engine: BatchEngine, row: int) -> Observation:
+    """Return the flat vector of a row's newcomer, (size,) float32, and its mask, (5,) int8."""
+    from normgym_envs.observations.flat import flat_size, write_flat
+
+    num_slots = int(engine.states["num_slots"][row])
+    out = np.empty((1, flat_size(num_slots)), np.float32)
+    write_flat(engine.states[row : row + 1], engine.tables[0], 0, num_slots, out)
+    return {"flat": out[0], "action_mask": out[0, -NUM_ACTIONS:].astype(np.int8)}
+
+
+OBSERVERS: Final[dict[str, Observe]] = {
+    "symbolic": observe_newcomer,
+    "flat": observe_newcomer_flat,
+}
+"""What an agent may ask to see, by the name in its class."""
 
 
 def _list_episodes(group: Group) -> tuple[int, ...]:
@@ -277,7 +347,7 @@ class _Job:
         spec = dataclasses.replace(
             self.suite.specs[index], predict_newcomer=self.config.options["predict_newcomer"]
         )
-        instance = self.source.make()
+        instance = self.source.make_for(group.norms[0])
         carried = interaction.belief if isinstance(interaction, EpisodeRecord) else None
         token = self.suite.token(index)
         return Seat(

@@ -16,7 +16,7 @@ import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
@@ -96,6 +96,15 @@ class Checkpoint:
     norm: str  # norm id
     steps: int  # transitions it was trained on
     state_dict: Mapping[str, Any]  # of QNetwork, tensors on the CPU
+
+    @cached_property
+    def network(self) -> Any:
+        """The network with these weights, made once; `agents.dqn.networks.QNetwork`."""
+        from agents.dqn.networks import QNetwork
+
+        network = QNetwork(self.encoder, self.num_slots)
+        network.load_state_dict(dict(self.state_dict))
+        return network.eval()
 
 
 @cache
@@ -456,8 +465,9 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         data = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds for files that are not its own
-        first = (str(error).splitlines() or [""])[0]
-        raise RecordError(f"{path} is damaged: {type(error).__name__}: {first[:200]}") from None
+        raise RecordError(
+            f"{path} is damaged or no checkpoint ({type(error).__name__})"
+        ) from None
     if not isinstance(data, dict):
         raise RecordError(f"{path} is damaged: expected a table of values")
     return data
