@@ -71,18 +71,28 @@ class ScriptedBackend:
         return Completion(reply, model=self.name)
 
 
-def open_backend(rest: str, *, max_tokens: int = 4048) -> ScriptedBackend:
+def open_backend(
+    rest: str,
+    *,
+    max_tokens: int = 4048,
+    context_tokens: int | None = None,
+    temperature: float | None = None,
+) -> ScriptedBackend:
     """Return a backend that repeats the replies of a file.
 
     Args:
         rest: path of a file with one JSON string a line; empty for one that always waits.
         max_tokens: see `Backend`.
+        context_tokens: see `Backend`.
+        temperature: changes nothing.
 
     Raises:
         ConfigError: the file cannot be read, or holds something else.
     """
     if not rest:
-        return ScriptedBackend([say_wait("")], max_tokens=max_tokens, repeat=True)
+        return ScriptedBackend(
+            [say_wait("")], max_tokens=max_tokens, context_tokens=context_tokens, repeat=True
+        )
     try:
         lines = Path(rest).read_text(encoding="utf-8").splitlines()
         replies = [json.loads(line) for line in lines if line.strip()]
@@ -90,7 +100,13 @@ def open_backend(rest: str, *, max_tokens: int = 4048) -> ScriptedBackend:
         raise ConfigError(f"replies {rest!r} cannot be read: {error}") from None
     if not replies or not all(isinstance(reply, str) for reply in replies):
         raise ConfigError(f"replies {rest!r}: expected one JSON string a line, at least one")
-    return ScriptedBackend(replies, name=f"scripted:{rest}", max_tokens=max_tokens, repeat=True)
+    return ScriptedBackend(
+        replies,
+        name=f"scripted:{rest}",
+        max_tokens=max_tokens,
+        context_tokens=context_tokens,
+        repeat=True,
+    )
 
 
 def say_wait(prompt: str) -> str:
