@@ -15,7 +15,17 @@ from benchmarks.build import open_suite
 from benchmarks.checks_cli import print_beliefs, print_evidence, print_matrix
 from benchmarks.files import check_writable, dump_json, write_atomically
 from benchmarks.playing import Watch
-from benchmarks.runner import CONDITIONS, Run, make_config, make_slug, run, select_groups
+from benchmarks.runner import (
+    CONDITIONS,
+    Run,
+    find_observer,
+    list_notes,
+    make_config,
+    make_slug,
+    run,
+    select_groups,
+    select_playable,
+)
 from benchmarks.suite import Suite
 from benchmarks.summary import to_json
 from benchmarks.tables import WIDTH, make_tables, print_tables
@@ -40,7 +50,10 @@ app.command("beliefs")(print_beliefs)
 def run_agents(
     agent: Annotated[
         list[str],
-        typer.Option(help="Built-in name or package.module:attribute; may be repeated."),
+        typer.Option(
+            help="Built-in name, dqn:PATH of a checkpoint, run or sweep, or "
+            "package.module:attribute; may be repeated."
+        ),
     ],
     suite: Annotated[
         str, typer.Option(help="Name of a suite, a .jsonl file, or fresh:SEED:N.")
@@ -69,8 +82,10 @@ def run_agents(
     _open_imports()
     sources = [find_agent(name) for name in names]
     played = open_suite(suite)
-    select_groups(played, norms, families, condition)
+    groups = select_groups(played, norms, families, condition)
     for source in sources:
+        select_playable(source, groups)
+        find_observer(source)
         make_config(source, played, check_seed(seed))
     if json is not None:
         check_writable(json, "--json")
@@ -79,6 +94,9 @@ def run_agents(
     elif traces:
         raise ConfigError("--traces needs a folder to write to; give --out")
     errors = Console(stderr=True)
+    for source in sources:
+        for note in list_notes(source, groups):
+            errors.print(f"warning: {note}", markup=False, soft_wrap=True)
     runs = []
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: errors.print(f"warning: {message}", markup=False)
