@@ -67,3 +67,20 @@ def check_writable(path: Path, what: str) -> None:
         raise ConfigError(f"{what}: folder {path.parent} does not exist")
     if not os.access(path.parent, os.W_OK):
         raise ConfigError(f"{what}: folder {path.parent} cannot be written to")
+
+
+def make_folder(folder: Path, what: str) -> None:
+    """Make an output folder and refuse one that could not be written to.
+
+    Args:
+        folder: made with its parents when missing.
+        what: the option it came from, for the message.
+
+    Raises:
+        ConfigError: it cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{what}: folder {folder} cannot be made: {error.strerror}") from None
+    check_writable(folder / "report.md", what)

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from agents.llm import Backend, NewcomerSettings
 from benchmarks.build import open_suite
-from benchmarks.files import check_writable
+from benchmarks.files import check_writable, load_json, make_folder
 from benchmarks.llm.ledger import Ledger
 from benchmarks.llm.presets import get_preset, list_presets
 from benchmarks.llm.preview import preview, show_prompt
@@ -92,6 +92,17 @@ def play_models(
     max_tokens: Annotated[
         int | None, typer.Option(help=f"Most tokens of a reply.  [{MAX_TOKENS}]")
     ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE of a request, e.g. reasoning_effort=low; may be repeated."),
+    ] = None,
+    model_arg: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE for inspect's provider of the model; may be repeated."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of the server, e.g. http://localhost:8000/v1.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Tells repetitions of a run apart.")] = 0,
     max_connections: Annotated[
         int | None, typer.Option(help="Most requests in flight; by default inspect adapts.")
@@ -125,12 +136,16 @@ def play_models(
     if max_connections is not None and max_connections < 1:
         raise ConfigError(f"--max-connections is {max_connections}; expected at least 1")
     given = None if price is None else read_price(price)
-    setups = [LLMSetup(name, settings, warmth, tokens, seed) for name in names]
+    extra = _read_pairs("--parameter", parameter)
+    arguments = _read_pairs("--model-arg", model_arg)
+    setups = [
+        LLMSetup(name, settings, warmth, tokens, seed, extra, arguments, base_url) for name in names
+    ]
     groups = setups[0].choose(selected, limit)
-    for path, option in ((json, "--json"), (out and out / "report.md", "--out")):
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=option == "--out")
-            check_writable(path, option)
+    if json is not None:
+        check_writable(json, "--json")
+    if out is not None:
+        make_folder(out, "--out")
     jobs = []
     for setup in setups:
         _check_folder(out, setup, played)
@@ -278,6 +293,23 @@ def _choose_models(
                 f"--temperature is {temperature!r}; expected a number from 0 to 2, or none"
             ) from None
     return names, warmth, tokens if max_tokens is None else max_tokens
+
+
+def _read_pairs(option: str, pairs: list[str] | None) -> tuple[tuple[str, Any], ...]:
+    """Return names and values; what is JSON is read as such, all else is text."""
+    found = []
+    for pair in pairs or []:
+        name, sign, text = pair.partition("=")
+        if not sign or not name.isidentifier():
+            raise ConfigError(f"{option} is {pair!r}; expected NAME=VALUE")
+        if name in ("temperature", "max_tokens"):
+            raise ConfigError(f"{option} is {pair!r}; there is --{name.replace('_', '-')} for it")
+        try:
+            value = load_json(text)
+        except ValueError:
+            value = text
+        found.append((name, value))
+    return tuple(found)
 
 
 def _make_settings(

@@ -19,6 +19,8 @@ TEMPERATURE: Final = 0.7
 """Source: NG "LLM Agents"."""
 MAX_TOKENS: Final = 4048
 """Tokens of an answer. Source: NG "LLM Agents"."""
+OPERATIONAL: Final = ("attempt_timeout", "max_retries", "timeout", "cache_prompt", "batch")
+"""Parameters that change when an answer comes, not what it says; a run may go on with others."""
 ALIASES: Final = {"local": "transformers_local"}
 """Short names of backends in `--model`."""
 
@@ -32,7 +34,9 @@ class LLMSetup:
     temperature: float | None = TEMPERATURE  # None: the model's own
     max_tokens: int = MAX_TOKENS
     seed: int = 0  # of the agents' own random streams; tells repetitions of a run apart
-    extra: tuple[tuple[str, Any], ...] = field(default=())  # further options of the backend
+    extra: tuple[tuple[str, Any], ...] = ()  # further parameters of requests
+    model_args: tuple[tuple[str, Any], ...] = ()  # of inspect's provider
+    base_url: str | None = None  # of the server, where it is not the provider's own
 
     def __post_init__(self) -> None:
         """Refuse parameters that no model takes.
@@ -100,7 +104,12 @@ class LLMSetup:
         Raises:
             NormGymError: it cannot be had; the message says why.
         """
-        return make_backend(self.backend_name, **self.sampling(), **dict(self.extra))
+        options = {**self.sampling(), **dict(self.extra)}
+        if self.is_hosted:
+            options |= {"base_url": self.base_url, "model_args": dict(self.model_args)}
+        elif self.model_args or self.base_url:
+            raise ConfigError(f"--model-arg and --base-url are for hosted models, not {self.model}")
+        return make_backend(self.backend_name, **options)
 
     def make_config(self, suite: Suite) -> RunConfig:
         """Return what the records of this run carry."""
@@ -115,7 +124,7 @@ class LLMSetup:
             "temperature": f"{self.sampling().get('temperature', 'its own')}",
             "max_tokens": str(self.max_tokens),
             **({"note": settings.note} if settings.note else {}),
-            **{name: str(value) for name, value in self.extra},
+            **{name: str(value) for name, value in self.extra if name not in OPERATIONAL},
         }
         return RunConfig(
             suite=suite.name,
