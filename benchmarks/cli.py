@@ -13,7 +13,8 @@ from rich.console import Console
 from agents import AGENTS, AgentSource, find_agent
 from benchmarks.build import open_suite
 from benchmarks.checks_cli import print_beliefs, print_evidence, print_matrix
-from benchmarks.files import check_writable, dump_json, write_atomically
+from benchmarks.dqn_cli import report_dqn
+from benchmarks.files import check_writable, dump_json, make_folder, write_atomically
 from benchmarks.playing import Watch
 from benchmarks.runner import (
     CONDITIONS,
@@ -44,6 +45,7 @@ agents_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 app.command("matrix")(print_matrix)
 app.command("evidence")(print_evidence)
 app.command("beliefs")(print_beliefs)
+app.command("dqn")(report_dqn)
 
 
 @app.command("run")
@@ -90,7 +92,7 @@ def run_agents(
     if json is not None:
         check_writable(json, "--json")
     if out is not None:
-        _make_folder(out)
+        make_folder(out, "--out")
     elif traces:
         raise ConfigError("--traces needs a folder to write to; give --out")
     errors = Console(stderr=True)
@@ -211,15 +213,6 @@ def _report(runs: list[Run], json: Path | None, out: Path | None, command: str) 
             err=True,
         )
         raise typer.Exit(1)
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the output folder."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"--out: folder {folder} cannot be made: {error.strerror}") from None
-    check_writable(folder / "report.md", "--out")
 
 
 def _open_imports() -> None:

@@ -1,4 +1,4 @@
-"""`normgym train dqn`: one run, or a sweep over norms and conditions."""
+"""`normgym train dqn` and `normgym train trials`: one run, or a sweep over norms and conditions."""
 
 import os
 import sys
@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
+from agents.dqn.runs import ENCODERS
 from normgym_envs.errors import ConfigError, MissingExtraError, UnknownNameError
 from normgym_envs.norms.library import list_norms
-from training.config import ENCODERS, REWARDS, DQNConfig, run_name
+from training.config import REWARDS, DQNConfig, run_name
 from training.progress import draw_bar, draw_table
 from training.sweep import plan_sweep, train_locally, train_on_ray
+from training.trials_cli import train_on_trials
 
 app = typer.Typer(
     help="Train the learning baselines.",
@@ -25,6 +27,9 @@ app = typer.Typer(
 @app.callback()
 def _group() -> None:
     """Train the learning baselines."""
+
+
+app.command("trials")(train_on_trials)
 
 
 @app.command("dqn")

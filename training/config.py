@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from agents.dqn.runs import ENCODERS
 from normgym_envs.constants import (
     COLLISION_PENALTY,
     GOAL_REWARD,
@@ -19,8 +20,6 @@ from normgym_envs.constants import (
 from normgym_envs.errors import ConfigError, UnknownNameError, nearest
 from normgym_envs.norms.library import get_norm, list_norms
 
-ENCODERS: Final = ("mlp", "cnn")
-"""Source: NG App. "Network Architectures"."""
 REWARDS: Final[dict[str, tuple[float, float, float, float]]] = {
     "sparse": (GOAL_REWARD, STEP_COST, COLLISION_PENALTY, VIOLATION_PENALTY),
     "none": (GOAL_REWARD, STEP_COST, 0.0, 0.0),
