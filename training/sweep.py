@@ -64,12 +64,13 @@ Report = Callable[[Sweep], None]
 """Shown the sweep whenever something may have changed."""
 
 
-def plan_sweep(configs: Sequence[DQNConfig], folder: Path) -> Sweep:
+def plan_sweep(configs: Sequence[DQNConfig], folder: Path, *, learner: str = LEARNER) -> Sweep:
     """Prepare the folders of a sweep; finished runs are known, foreign ones count as failed.
 
     Args:
         configs: what to train; no two may have the same name.
         folder: made when missing.
+        learner: "sb3" or "stacked".
 
     Raises:
         ConfigError: nothing to train, the same run twice, or the folder cannot be made.
@@ -85,7 +86,7 @@ def plan_sweep(configs: Sequence[DQNConfig], folder: Path) -> Sweep:
         run = SweepRun(config, folder / name)
         sweep.runs.append(run)
         try:
-            writer = RunWriter(run.folder, config.to_json(), LEARNER)
+            writer = RunWriter(run.folder, config.to_json(), learner)
             if writer.is_finished():
                 run.finish("")
             else:
@@ -121,7 +122,9 @@ def train_locally(
             while waiting and len(running) < workers:
                 run = waiting.pop(0)
                 try:
-                    process = _start(run, device)
+                    process = start_process(
+                        ["training.worker", str(run.folder), device], run.folder / WORKER_LOG
+                    )
                 except OSError as error:
                     run.finish(f"no process could be started: {error}")
                     continue
@@ -133,7 +136,7 @@ def train_locally(
                     run.look()
                     continue
                 del running[pid]
-                run.finish(_explain_end(run, code))
+                run.finish(explain_end(run.folder / WORKER_LOG, code))
             if report is not None:
                 report(sweep)
             if running:
@@ -187,8 +190,16 @@ def train_on_ray(
         report(sweep)
 
 
-def _start(run: SweepRun, device: str) -> subprocess.Popen[bytes]:
-    """Start the process of a run; it writes to the run's own log."""
+def start_process(arguments: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+    """Start a module of this package as a process with one torch thread.
+
+    Args:
+        arguments: name of the module, and what it is given.
+        log: what it prints.
+
+    Raises:
+        OSError: it cannot be started.
+    """
     root = str(Path(__file__).resolve().parents[1])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {
@@ -197,24 +208,29 @@ def _start(run: SweepRun, device: str) -> subprocess.Popen[bytes]:
         "OMP_NUM_THREADS": "1",
         "OMP_WAIT_POLICY": "PASSIVE",
     }
-    with (run.folder / WORKER_LOG).open("wb") as log:
+    with log.open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "training.worker", str(run.folder), device],
+            [sys.executable, "-m", *arguments],
             stdin=subprocess.DEVNULL,
-            stdout=log,
+            stdout=output,
             stderr=subprocess.STDOUT,
             env=environment,
         )
 
 
-def _explain_end(run: SweepRun, code: int) -> str:
-    """Return why a run's process ended, empty if it had finished."""
+def explain_end(log: Path, code: int) -> str:
+    """Return why a process ended, empty if it had finished.
+
+    Args:
+        log: as `start_process`.
+        code: its status, negative for a signal.
+    """
     if code == 0:
         return ""
     if code < 0:
         name = signal.Signals(-code).name if -code in list(signal.Signals) else str(-code)
         return f"its process was killed by {name}; the same command goes on with it"
-    last = list(_read_lines(run.folder / WORKER_LOG))[-1:]
+    last = list(_read_lines(log))[-1:]
     return last[0] if last else f"its process ended with status {code}"
 
 
