@@ -3,6 +3,7 @@
 Importing this package imports no model library; `make_backend` imports the one that is named.
 """
 
+from agents.llm.agent import LLMAgent
 from agents.llm.backend import (
     BACKENDS,
     Backend,
@@ -22,6 +23,7 @@ __all__ = [
     "Completion",
     "ContextError",
     "Decision",
+    "LLMAgent",
     "LLMNewcomer",
     "Message",
     "NewcomerSettings",

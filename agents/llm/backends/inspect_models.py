@@ -151,7 +151,7 @@ def open_backend(
         settings = GenerateConfig(max_tokens=max_tokens, **given)
         model = get_model(rest, config=settings, base_url=base_url, **(model_args or {}))
     except PrerequisiteError as error:
-        text = " ".join(str(error.message).split())
+        text = " ".join(re.sub(r"\[/?[a-z]+( [a-z]+)*\]", "", str(error.message)).split())
         kind = MissingExtraError if "pip install" in text else ConfigError
         raise kind(f"model {rest!r} cannot be reached: {text}") from None
     except (ValueError, TypeError, ImportError) as error:

@@ -204,6 +204,7 @@ def open_backend(
         ConfigError: there is no model at that place.
     """
     torch, transformers = _load("torch"), _load("transformers")
+    transformers.utils.logging.disable_progress_bar()
     folder, gguf_file = _find_weights(rest, gguf_file)
     place = device or ("cuda" if torch.cuda.is_available() else "cpu")
     kind: Any = (dtype or "auto") if place != "cpu" else (dtype or "float32")

@@ -1,21 +1,18 @@
-"""What the newcomer is shown on a turn, and pictures of it."""
+"""What the newcomer is shown on a turn."""
 
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.base import Observation
+from normgym_envs.constants import GRID_SHAPE
 from normgym_envs.layouts import get_layout, list_layouts
 from normgym_envs.layouts.seen import layout_from_grids
 from normgym_envs.types import Layout
-
-PICTURE_WIDTH = 660
-"""Pixels of the grid; the strips with numbers come on top. Source: not specified in NG."""
 
 
 @dataclass(frozen=True)
@@ -25,40 +22,6 @@ class View:
     observation: Observation  # symbolic, of the newcomer's slot
     layout: Layout  # gives the names of things; the map itself is in the observation too
     picture: bytes | None = None  # PNG, when the modality needs one
-
-
-def encode_png(frame: npt.NDArray[np.uint8]) -> bytes:
-    """Return a frame as a PNG file; equal frames give equal bytes.
-
-    Args:
-        frame: (H, W, 3) uint8.
-    """
-    from PIL import Image
-
-    stream = io.BytesIO()
-    Image.fromarray(frame).save(stream, format="PNG", compress_level=6)
-    return stream.getvalue()
-
-
-def draw_picture(state: np.void, layout: Layout, slot: int = 0) -> bytes:
-    """Return the picture that goes with a prompt: row and column numbers, star, present goal.
-
-    Args:
-        state: STATE_DTYPE record; only what is public is drawn, and the viewer's goal.
-        layout: where it plays.
-        slot: the viewer.
-
-    Raises:
-        MissingExtraError: pygame is missing.
-    """
-    from normgym_envs.rendering.renderer import make_renderer
-
-    if "renderer" not in _shared:
-        _shared["renderer"] = make_renderer("flat", PICTURE_WIDTH, numbers=True)
-    return encode_png(_shared["renderer"].draw(state, layout, viewer=slot, goal=True))
-
-
-_shared: dict[str, Any] = {}
 
 
 def find_layout(observation: Mapping[str, npt.NDArray[Any]]) -> Layout:
@@ -71,7 +34,7 @@ def find_layout(observation: Mapping[str, npt.NDArray[Any]]) -> Layout:
     known = _list_maps().get((cells, zones))
     if known is not None:
         return get_layout(known)
-    return layout_from_grids(observation["cells"], observation["zones"])
+    return _read_map(cells, zones)
 
 
 @cache
@@ -82,3 +45,10 @@ def _list_maps() -> dict[tuple[bytes, bytes], str]:
         layout = get_layout(name)
         found[layout.cells.tobytes(), layout.zones.tobytes()] = name
     return found
+
+
+@lru_cache(maxsize=64)
+def _read_map(cells: bytes, zones: bytes) -> Layout:
+    """Return the layout of a map that no file has; grids as bytes of int8."""
+    grids = (np.frombuffer(grid, np.int8).reshape(GRID_SHAPE) for grid in (cells, zones))
+    return layout_from_grids(*grids)
