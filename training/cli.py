@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from agents.dqn.runs import ENCODERS
-from normgym_envs.errors import ConfigError, MissingExtraError, UnknownNameError
+from agents.dqn.runs import ENCODERS, LEARNERS
+from normgym_envs.errors import ConfigError, MissingExtraError, RecordError, UnknownNameError
 from normgym_envs.norms.library import list_norms
 from training.config import REWARDS, DQNConfig, run_name
 from training.progress import draw_bar, draw_table
@@ -55,10 +55,22 @@ def train_dqns(
     num_envs: Annotated[
         int, typer.Option(help="Worlds side by side; the update ratio stays the same.")
     ] = DQNConfig.num_envs,
-    workers: Annotated[int, typer.Option(help="Processes of a sweep; 0 for one a processor.")] = 0,
+    workers: Annotated[
+        int,
+        typer.Option(
+            help="Processes of a sweep; 0 for one a processor, or one for a stack on a GPU."
+        ),
+    ] = 0,
     ray: Annotated[
         str | None, typer.Option(help="Address of a Ray cluster to run a sweep on.")
     ] = None,
+    learner: Annotated[
+        str,
+        typer.Option(
+            help="sb3, a process a run; or stacked, the same algorithm for many norms side by side "
+            "in each process, several times as fast."
+        ),
+    ] = "sb3",
     device: Annotated[
         str, typer.Option(help="cpu, cuda, or auto; the CPU is faster for the MLP.")
     ] = "cpu",
@@ -82,12 +94,18 @@ def train_dqns(
         for replicate in dict.fromkeys(seed)
         for name in norms
     ]
+    if learner not in LEARNERS:
+        raise UnknownNameError("learner", learner, LEARNERS)
+    if learner == "stacked" and ray is not None:
+        raise ConfigError(
+            "--ray is for the learner 'sb3'; the learner 'stacked' runs on one machine"
+        )
     check_packages()
     check_folder(out)
     if len(configs) == 1 and ray is None:
-        _train_one(configs[0], out, device)
+        _train_one(configs[0], out, device, learner)
     else:
-        _train_many(configs, out, workers, ray, device)
+        _train_many(configs, out, workers, ray, device, learner)
 
 
 def check_packages() -> None:
@@ -117,28 +135,44 @@ def check_folder(folder: Path) -> None:
         raise ConfigError(f"--out: folder {folder} cannot be written to")
 
 
-def _train_one(config: DQNConfig, out: Path, device: str) -> None:
+def _train_one(config: DQNConfig, out: Path, device: str, learner: str) -> None:
     """Train one run in this process."""
     from torch import set_num_threads
 
-    from training.dqn import train_dqn
-
     set_num_threads(1)
     with draw_bar(run_name(config), config.steps) as report:
-        train_dqn(config, out, device=device, report=report)
+        if learner == "stacked":
+            from training.stacked.runs import train_stacked
+
+            errors = train_stacked([(config, out)], device=device, report=report)
+            if errors:
+                raise RecordError(errors[out])
+        else:
+            from training.dqn import train_dqn
+
+            train_dqn(config, out, device=device, report=report)
     typer.echo(f"{run_name(config)}: finished; play it with --agent dqn:{out}")
 
 
 def _train_many(
-    configs: list[DQNConfig], out: Path, workers: int, ray: str | None, device: str
+    configs: list[DQNConfig],
+    out: Path,
+    workers: int,
+    ray: str | None,
+    device: str,
+    learner: str,
 ) -> None:
     """Train a sweep, say what failed and leave with status 1 if anything did."""
-    sweep = plan_sweep(configs, out)
+    sweep = plan_sweep(configs, out, learner=learner)
+    shared = learner == "stacked" and device != "cpu"  # by all runs of one process
+    workers = workers or (1 if shared else os.cpu_count() or 1)
     with draw_table() as report:
-        if ray is None:
-            train_locally(
-                sweep, workers=workers or os.cpu_count() or 1, device=device, report=report
-            )
+        if learner == "stacked":
+            from training.stacked.sweep import train_in_shares
+
+            train_in_shares(sweep, workers=workers, device=device, report=report)
+        elif ray is None:
+            train_locally(sweep, workers=workers, device=device, report=report)
         else:
             train_on_ray(sweep, ray, device=device, report=report)
     finished = sum(run.status == "finished" for run in sweep.runs)
