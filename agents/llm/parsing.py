@@ -20,9 +20,9 @@ from agents.llm.decision import Failure
 from agents.llm.sanitise import sanitise, shorten
 from normgym_envs.errors import ConfigError
 
-MAX_READ: Final = 200_000
+MAX_READ: Final = 100_000
 """Characters from the end of a reply that are read."""
-_MAX_STARTS: Final = 10_000  # opening braces that are tried
+_MAX_STARTS: Final = 5_000  # opening braces that are tried, the last ones
 _MAX_REPAIRS: Final = 50  # of them, for which a repair is tried
 _MAX_REPAIR: Final = 20_000  # characters of an object that is worth repairing
 _MAX_FIELD: Final = 4_000  # characters of a text field that are kept
@@ -43,6 +43,7 @@ _OPENING: Final = re.compile(
 )
 _TOKENS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _TRAILING: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+_INVISIBLE: Final = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff]")
 _BRACKETS: Final = {"<": ">", "[": "]", "(": ")", "{": "}", '"': '"', "'": "'", "`": "`", "*": "*"}
 
 
@@ -155,11 +156,10 @@ def fold(text: str) -> str:
         >>> fold("[ <Move-Up> ].")
         'move up'
     """
-    text = unicodedata.normalize("NFKC", sanitise(text, 200))
-    text = text.replace("\ufffd", "").replace("\ufe0f", "")  # the second makes arrows colourful
-    text = re.sub(r"[\s_\-\u2010-\u2014]+", " ", text).strip(" .,!;:\n").casefold()
+    text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text[:200]))
+    text = re.sub(r"[\s_\-\u2010-\u2014]+", " ", text).strip(" .,!;:").casefold()
     while len(text) > 2 and _BRACKETS.get(text[0]) == text[-1]:
-        text = text[1:-1].strip(" .,!;:\n")
+        text = text[1:-1].strip(" .,!;:")
     return text
 
 
@@ -189,10 +189,9 @@ def find_objects(text: str) -> Iterator[dict[str, Any]]:
     Args:
         text: prose, fences and objects.
     """
-    position, repairs = text.find("{"), 0
-    for _ in range(_MAX_STARTS):
-        if position < 0:
-            return
+    starts = [match.start() for match in re.finditer("{", text)][-_MAX_STARTS:]
+    position, repairs = starts[0] if starts else -1, 0
+    while position >= 0:
         value, end = _read_object(text, position)
         if value is None and repairs < _MAX_REPAIRS:
             repairs += 1
@@ -228,8 +227,10 @@ def _read_object(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
     """Return the object that starts at a brace, and where to go on."""
     try:
         return _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None, start + 1
+    except RecursionError:  # so deep that no answer can begin nearby
+        return None, start + 1_000
 
 
 def _read_nearly(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
@@ -345,7 +346,7 @@ def read_share(value: object) -> float | None:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, str):
-        text = fold(value).replace(" ", "")
+        text = "".join(_INVISIBLE.sub("", value[:40]).split()).strip("<>[](){}\"'`*")
         if text.endswith("%"):
             text, divisor = text[:-1], 100.0
         if re.fullmatch(r"\d*,\d+", text):
