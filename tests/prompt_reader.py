@@ -116,8 +116,8 @@ def choose_action(world: NaiveWorld) -> tuple[int, bool]:
 
 
 def rush(world: NaiveWorld) -> int:
-    """Return the action of one who goes straight for the goal and pushes whoever is in the way."""
-    return min(best_actions(world, 0, set()))
+    """Return the action of one who walks round people, and pushes where there is no way round."""
+    return min(best_actions(world, 0, {other.pos for other in world.others(0)}))
 
 
 def foresee(world: NaiveWorld, slot: int) -> int:
@@ -256,7 +256,8 @@ def read_number(pattern: str, text: str) -> int:
 def read_past(prompt: str) -> Past:
     """Return what the latest turns of the memory say, since the present person came in."""
     _, _, latest = prompt.partition("The latest turns, the newest at the end:\n")
-    streak, positions, thought = 0, [], ""
+    streak, thought = 0, ""
+    positions: list[int] = []
     for line in re.findall(r"^- Turn \d+: .*$", latest, re.MULTILINE):
         facts, _, said = line.partition(" What I thought: ")
         if "nobody was in my place" in facts:
