@@ -102,17 +102,14 @@ def _tabulate_caution(evaluation: Evaluation) -> Table:
                 *(show(measured.collided), _number(published and published.collided)),
                 show(measured.involved),
             ]
-            rows.append((condition.encoder.upper(), condition.reward, _LAYOUTS[phase], *shown))
+            rows.append((f"{condition.encoder.upper()}, {condition.reward}, {phase}", *shown))
     return Table(
         "Waiting and collisions in tests",
         "percent [95 % interval, norms resampled], NG's beside it. Waited: share of an episode's "
         "own decisions that were Wait, averaged over episodes; turns that the environment plays "
         "count in neither. Only waits: share of episodes. Collided: share of episodes in which "
         "the newcomer was charged with a collision; involved: also as a victim",
-        (
-            *("model", "reward", "evaluation layout"),
-            *("waited", "NG", "only waits", "NG", "collided", "NG", "involved"),
-        ),
+        ("policies", "waited", "NG", "only waits", "NG", "collided", "NG", "involved"),
         tuple(rows),
     )
 
