@@ -1,0 +1,500 @@
+"""A learner for trials in one file: recurrent PPO that remembers who was sanctioned for what.
+
+    normgym train trials --out runs/trials
+    normgym train trials --evaluate runs/trials
+
+Every trial is 200 turns under one hidden norm about doors or zones; the newcomer's seat is refilled
+whenever its person has left. A GRU carries what was seen through the trial and is cleared at its
+end only. The form is that of RL2 (Duan et al. 2016) with PPO (Schulman et al. 2017).
+
+Two things beside plain PPO. An auxiliary loss makes the memory predict, for each group and kind of
+step, whether the next such step in the trial will be sanctioned; that becomes public a few turns
+later, so it uses nothing hidden. The policy is given the prediction for its own group. And at first
+ways are rewarded and sanctions cheap (`schooling`), or nothing is learnt but to stand still.
+
+What the network is told is in `trial_batch.py`, measuring in `trial_evaluation.py`.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn import functional
+
+from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS, VIOLATION_PENALTY
+from normgym_envs.envs.trials import Tasks, draw_tasks
+from normgym_envs.errors import ConfigError
+from training.trial_batch import (
+    CROWD,
+    EVENT,
+    FAR,
+    FREE,
+    GROUP,
+    MASK,
+    MOVE,
+    MOVES,
+    NEARER,
+    NUM_GROUPS,
+    NUM_STEPS,
+    NUM_WAYS,
+    WAY,
+    TrialBatch,
+)
+
+CHECKPOINT: Final = "learner.pt"
+FORMAT: Final = 1
+SEED_BLOCK: Final = 2**32
+"""Trials of run s have the seeds from 2^32 s on."""
+KINDS: Final = ("exit_doors", "group_doors", "zone_forbidden", "zone_capacity")
+"""Kinds of norms about doors and zones. Source: not in NG, which has no meta-learner."""
+
+
+@dataclass(frozen=True)
+class TrialSettings:
+    """What may be set; none of it is NG's, which has no meta-learner."""
+
+    steps: int = 12_000_000  # turns of all rows together
+    seed: int = 0  # of weights, trials and actions, [0, 200]
+    task_seed: int = 0  # of the norms and their split
+    num_envs: int = 128  # trials side by side
+    turns: int = INTERACTION_STEPS  # of a trial
+    layout: str = "cafe"
+    kinds: tuple[str, ...] = KINDS
+    num_tasks: int = 88  # norms in all; 89 exist of these kinds
+    held_out_share: float = 0.25
+    hidden: int = 64
+    learning_rate: float = 1e-3  # falls to a tenth in a straight line
+    gamma: float = 0.98
+    gae_lambda: float = 0.95
+    clip: float = 0.2
+    epochs: int = 3
+    chunk: int = 50  # turns that gradients go back; a divisor of turns
+    minibatches: int = 8  # of chunks
+    entropy: float = 0.02
+    value_weight: float = 0.5
+    belief_weight: float = 1.0
+    max_norm: float = 0.5  # of the gradient
+    reward_scale: float = 0.1
+    shaping: float = 0.5  # reward points for each cell nearer to the goal, falling to 0
+    lenience: float = 0.9  # share of a sanction's cost that is forgiven, falling to 0
+    schooling: float = 0.15  # share of the steps after which both are 0
+    checkpoint_every: int = 20  # updates
+
+
+class RecurrentActorCritic(nn.Module):
+    """A GRU over descriptions, a belief on what will be sanctioned, a policy and a value."""
+
+    def __init__(self, size: int, hidden: int) -> None:
+        """Make the network for descriptions of `size` numbers."""
+        super().__init__()
+        self.encoder = nn.Linear(size, hidden)
+        self.memory = nn.GRU(hidden, hidden)
+        self.belief = nn.Linear(hidden, NUM_GROUPS * NUM_STEPS)
+        self.trunk = nn.Linear(2 * hidden + NUM_STEPS + MOVES + MOVES * NUM_WAYS, hidden)
+        self.actor = nn.Linear(hidden, NUM_ACTIONS)
+        self.critic = nn.Linear(hidden, 1)
+        for layer, gain in ((self.encoder, 2**0.5), (self.trunk, 2**0.5), (self.critic, 1.0)):
+            nn.init.orthogonal_(layer.weight, gain)
+        nn.init.orthogonal_(self.actor.weight, 0.01)
+
+    def forward(
+        self, views: torch.Tensor, state: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Read descriptions in the order of turns.
+
+        Args:
+            views: (T, B, F).
+            state: (1, B, hidden), what is remembered; None at the beginning of a trial.
+
+        Returns:
+            logits (T, B, 5) of actions, closed ones at -1e9; values (T, B); logits of a sanction
+            (T, B, groups, steps); what is remembered afterwards.
+        """
+        seen = torch.relu(self.encoder(views))
+        remembered, state = self.memory(seen, state)
+        belief = self.belief(remembered).view(*views.shape[:2], NUM_GROUPS, NUM_STEPS)
+        # the policy reads the belief for its own group, for each of its moves and for each way, and
+        # is no reason to change it: what is believed answers to the public record alone
+        shape = (*views.shape[:2], MOVES, -1)
+        own = (views[..., GROUP].unsqueeze(-1) * belief.detach().sigmoid()).sum(-2)
+        risk = (views[..., MOVE].reshape(shape) * own.unsqueeze(-2)).sum(-1)
+        doors, zone_q, zone_r = own[..., :3], own[..., 3:4], own[..., 4:8] * views[..., CROWD]
+        zone_r = zone_r.sum(-1, keepdim=True)
+        of_way = torch.cat([torch.maximum(zone_q, zone_r), zone_q, zone_r, doors], -1)
+        ways = (views[..., NEARER].reshape(shape) * of_way.unsqueeze(-2)).flatten(-2)
+        trunk = torch.relu(self.trunk(torch.cat([seen, remembered, own, risk, ways], -1)))
+        logits = self.actor(trunk).masked_fill(views[..., MASK] == 0, -1e9)
+        return logits, self.critic(trunk).squeeze(-1), belief, state
+
+
+def check_settings(settings: TrialSettings) -> None:
+    """Refuse what cannot be trained.
+
+    Raises:
+        ConfigError: a number outside its range; the message names it.
+    """
+    if not 0 <= settings.seed <= 200:
+        raise ConfigError(f"seed is {settings.seed}; expected 0 to 200")
+    for name in ("steps", "num_envs", "turns", "hidden", "epochs", "minibatches", "chunk"):
+        value = getattr(settings, name)
+        if value < 1:
+            raise ConfigError(f"{name} is {value}; expected at least 1")
+    if settings.turns % settings.chunk:
+        raise ConfigError(f"chunk is {settings.chunk}; expected a divisor of {settings.turns}")
+
+
+class Rollout(NamedTuple):
+    """A batch of whole trials."""
+
+    views: torch.Tensor  # (T, B, F)
+    actions: torch.Tensor  # (T, B)
+    log_probs: torch.Tensor  # (T, B)
+    values: torch.Tensor  # (T + 1, B), the last one of the view after the end
+    rewards: torch.Tensor  # (T, B), scaled
+    labels: torch.Tensor  # (T, B, groups, steps): 1 sanctioned, 0 not, -1 never seen afterwards
+    states: torch.Tensor  # (C, B, hidden), what was remembered where each chunk begins
+    counts: npt.NDArray[np.int64]  # own turns, WAITs among them, sanctions, goals; by quarter
+
+
+def label_beliefs(views: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
+    """Return whether the next step of each group and kind was sanctioned, seen from the end.
+
+    Args:
+        views: (T, B, F), descriptions; those of turn t show the steps of turn t - 1.
+        last: (B, F), the description after the end.
+
+    Returns:
+        (T, B, groups, steps): 1 sanctioned, 0 not, -1 when no such step was seen afterwards.
+    """
+    following = torch.cat([views[1:], last.unsqueeze(0)])[..., EVENT]
+    events = following.reshape(*views.shape[:2], 2, NUM_GROUPS, NUM_STEPS)
+    clean, bad = events.unbind(-3)
+    labels = torch.full_like(clean, -1.0)
+    known = labels[0]
+    for t in reversed(range(len(views))):
+        known = torch.where(clean[t] + bad[t] > 0, (bad[t] > 0).float(), known)
+        labels[t] = known
+    return labels
+
+
+def compute_advantages(
+    rewards: torch.Tensor, values: torch.Tensor, gamma: float, gae_lambda: float
+) -> torch.Tensor:
+    """Return generalised advantages of whole trials, (T, B).
+
+    Neither a person's departure nor the end of the trial is an end of the task: both go on in the
+    value of what is seen next. Source: Schulman et al. 2016.
+
+    Args:
+        rewards: (T, B).
+        values: (T + 1, B).
+        gamma: discount.
+        gae_lambda: decay of later errors.
+    """
+    errors = rewards + gamma * values[1:] - values[:-1]
+    advantages = torch.zeros_like(rewards)
+    carried = torch.zeros_like(rewards[0])
+    for t in reversed(range(len(rewards))):
+        carried = errors[t] + gamma * gae_lambda * carried
+        advantages[t] = carried
+    return advantages
+
+
+def choose(logits: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """Draw an action for each row of logits (B, 5); return them and their log probabilities."""
+    policy = torch.log_softmax(logits, -1)
+    actions = torch.multinomial(policy.exp(), 1, generator=generator)
+    return actions.squeeze(1), policy.gather(1, actions).squeeze(1)
+
+
+def play(
+    trials: TrialBatch,
+    model: RecurrentActorCritic,
+    first: int,
+    generator: torch.Generator,
+    settings: TrialSettings,
+    schooling: float = 0.0,
+) -> Rollout:
+    """Play one batch of trials with a policy.
+
+    Whoever pays for every sanction before it can find its way learns to stand still for ever (NG
+    reports the same of its DQN). So at first ways are rewarded and sanctions are cheap.
+
+    Args:
+        trials: where.
+        model: the policy.
+        first: seed of the first row.
+        generator: draws the actions.
+        settings: scale of rewards, and help at full strength.
+        schooling: strength of the help, from 1 at first to 0.
+    """
+    view = torch.as_tensor(trials.reset(first))
+    turns, rows = trials.turns, len(view)
+    views = torch.empty(turns, *view.shape)
+    actions = torch.empty(turns, rows, dtype=torch.int64)
+    log_probs, rewards = torch.empty(turns, rows), torch.empty(turns, rows)
+    values = torch.empty(turns + 1, rows)
+    counts = np.zeros((4, 4), np.int64)
+    memory = torch.zeros(1, rows, settings.hidden)
+    states = torch.empty(turns // settings.chunk, rows, settings.hidden)
+    with torch.no_grad():
+        for t in range(turns):
+            views[t] = view
+            if t % settings.chunk == 0:
+                states[t // settings.chunk] = memory[0]
+            logits, value, _, memory = model(view.unsqueeze(0), memory)
+            actions[t], log_probs[t] = choose(logits[0], generator)
+            values[t] = value[0]
+            free = view[:, FREE].squeeze(1).numpy() > 0
+            described, reward = trials.step(actions[t].numpy())
+            goals, sanctions = (
+                trials.engine.states[name][:, 0].astype(np.int64)
+                for name in ("goals", "sanctioned")
+            )
+            following = torch.as_tensor(described)
+            if schooling:
+                before, after = view[:, WAY].squeeze(1), following[:, WAY].squeeze(1)
+                same = torch.as_tensor((goals == 0) & free) & (after > 0)
+                nearer = torch.where(same, before - after, 0).numpy() * FAR
+                forgiven = settings.lenience * VIOLATION_PENALTY * sanctions
+                reward = reward + schooling * (settings.shaping * nearer + forgiven)
+            view, rewards[t] = following, torch.as_tensor(reward)
+            waits = free & (actions[t].numpy() == MOVES)
+            counts[4 * t // turns] += (free.sum(), waits.sum(), sanctions.sum(), goals.sum())
+        values[turns] = model(view.unsqueeze(0), memory)[1][0]
+    labels = label_beliefs(views, view)
+    rewards *= settings.reward_scale
+    return Rollout(views, actions, log_probs, values, rewards, labels, states, counts)
+
+
+def cut_chunks(values: torch.Tensor, chunk: int) -> torch.Tensor:
+    """Return (T, B, ...) as (chunk, T / chunk * B, ...), the parts of a trial side by side."""
+    parts = values.unflatten(0, (-1, chunk))  # type: ignore[no-untyped-call]
+    cut: torch.Tensor = parts.transpose(0, 1).flatten(1, 2)
+    return cut
+
+
+def update(
+    model: RecurrentActorCritic,
+    optimiser: torch.optim.Optimizer,
+    rollout: Rollout,
+    settings: TrialSettings,
+    generator: torch.Generator,
+) -> dict[str, float]:
+    """Improve the network with one batch of trials; return means of the losses."""
+    advantages = compute_advantages(
+        rollout.rewards, rollout.values, settings.gamma, settings.gae_lambda
+    )
+    targets = advantages + rollout.values[:-1]
+    is_free = rollout.views[..., FREE].squeeze(-1) > 0  # only here is there anything to choose
+    advantages = (advantages - advantages[is_free].mean()) / (advantages[is_free].std() + 1e-8)
+    whole = (rollout.views, rollout.actions, rollout.log_probs, rollout.labels)
+    views, actions, log_probs, labels, gains, goals, free = (
+        cut_chunks(values, settings.chunk) for values in (*whole, advantages, targets, is_free)
+    )
+    states = rollout.states.flatten(0, 1).unsqueeze(0)
+    sums = np.zeros(4)
+    for _ in range(settings.epochs):
+        order = torch.randperm(states.shape[1], generator=generator)
+        for part in order.chunk(settings.minibatches):
+            logits, values, belief, _ = model(views[:, part], states[:, part])
+            policy = torch.log_softmax(logits, -1)
+            chosen = policy.gather(-1, actions[:, part].unsqueeze(-1)).squeeze(-1)
+            weight = free[:, part].float() / free[:, part].sum()
+            ratio = (chosen - log_probs[:, part]).exp()
+            clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+            gain = torch.minimum(ratio * gains[:, part], clipped * gains[:, part])
+            entropy = -(policy.exp() * policy).sum(-1)
+            known = labels[:, part]
+            errors = functional.binary_cross_entropy_with_logits(
+                belief, known.clamp(min=0), reduction="none"
+            )
+            losses = torch.stack(
+                [
+                    -(gain * weight).sum(),
+                    (values - goals[:, part]).pow(2).mean(),
+                    errors[known >= 0].mean(),
+                    -(entropy * weight).sum(),
+                ]
+            )
+            weights = [1.0, settings.value_weight, settings.belief_weight, settings.entropy]
+            loss = (losses * torch.tensor(weights)).sum()
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)
+            optimiser.step()
+            sums += losses.detach().numpy()
+    means = sums / (settings.epochs * settings.minibatches)
+    return dict(zip(("policy", "value", "belief", "entropy"), means.tolist(), strict=True))
+
+
+class TrialLearner:
+    """One run: the network, and all that a run needs to go on exactly where it stopped."""
+
+    def __init__(self, settings: TrialSettings) -> None:
+        """Draw the tasks and make the network.
+
+        Raises:
+            ConfigError: settings outside their ranges.
+            UnknownNameError: no such kind or layout.
+        """
+        check_settings(settings)
+        torch.manual_seed(settings.seed)
+        self.settings = settings
+        self.tasks = split_tasks(settings)
+        self.trials = TrialBatch(
+            self.tasks.train, settings.num_envs, settings.layout, settings.turns
+        )
+        self.model = RecurrentActorCritic(self.trials.reset(0).shape[1], settings.hidden)
+        self.optimiser = torch.optim.Adam(self.model.parameters(), settings.learning_rate, eps=1e-5)
+        self.generator = torch.Generator().manual_seed(settings.seed)
+        self.updates = 0
+
+    @property
+    def num_updates(self) -> int:
+        """Updates of the whole run."""
+        return max(1, self.settings.steps // (self.settings.num_envs * self.settings.turns))
+
+    @property
+    def steps(self) -> int:
+        """Turns played so far."""
+        return self.updates * self.settings.num_envs * self.settings.turns
+
+    def improve(self) -> dict[str, Any]:
+        """Play a batch of trials, learn from it, and return a line for the log."""
+        settings, done = self.settings, self.updates / self.num_updates
+        self.optimiser.param_groups[0]["lr"] = settings.learning_rate * (1 - 0.9 * done)
+        schooling = max(0.0, 1 - done / settings.schooling) if settings.schooling else 0.0
+        first = settings.seed * SEED_BLOCK + self.updates * settings.num_envs
+        rollout = play(self.trials, self.model, first, self.generator, settings, schooling)
+        losses = update(self.model, self.optimiser, rollout, settings, self.generator)
+        self.updates += 1
+        turns, waits, sanctions, goals = rollout.counts.T
+        return {
+            "steps": self.steps,
+            "schooling": schooling,
+            "sanctions_per_100_turns": (100 * sanctions / turns.clip(1)).tolist(),
+            "goals_per_100_turns": (100 * goals / turns.clip(1)).tolist(),
+            "wait_share": (waits / turns.clip(1)).tolist(),
+            "losses": losses,
+        }
+
+    def save(self, path: Path) -> None:
+        """Replace a checkpoint in one piece; the last one of a run has the weights alone."""
+        state: dict[str, Any] = {
+            "format": FORMAT,
+            "settings": asdict(self.settings),
+            "updates": self.updates,
+            "model": self.model.state_dict(),
+        }
+        if self.updates < self.num_updates:
+            state["optimiser"] = self.optimiser.state_dict()
+            state["generator"] = self.generator.get_state()
+        part = path.with_suffix(".part")
+        torch.save(state, part)
+        os.replace(part, path)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.updates = state["updates"]
+        self.model.load_state_dict(state["model"])
+        if self.updates < self.num_updates:
+            self.optimiser.load_state_dict(state["optimiser"])
+            self.generator.set_state(state["generator"])
+
+
+def split_tasks(settings: TrialSettings) -> Tasks:
+    """Return the norms of a run; no two are equivalent, within and across the parts."""
+    return draw_tasks(
+        settings.task_seed,
+        settings.num_tasks,
+        kinds=settings.kinds,
+        held_out_share=settings.held_out_share,
+    )
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """Read a checkpoint; `path` is the file or the folder of its run.
+
+    Raises:
+        ConfigError: there is none, or it is damaged or of another version.
+    """
+    file = path / CHECKPOINT if path.is_dir() else path
+    if not file.exists():
+        raise ConfigError(f"{file} does not exist; expected a checkpoint of `normgym train trials`")
+    try:
+        state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
+        found = state["format"]
+        TrialSettings(**{**state["settings"], "kinds": tuple(state["settings"]["kinds"])})
+    except Exception as error:  # torch names a dozen of its own
+        raise ConfigError(f"{file} is no checkpoint of a trial learner: {error!r:.200}") from None
+    if found != FORMAT:
+        raise ConfigError(f"{file} has format {found}; expected {FORMAT}")
+    return state
+
+
+def restore_settings(state: dict[str, Any]) -> TrialSettings:
+    """Return the settings of a checkpoint."""
+    return TrialSettings(**{**state["settings"], "kinds": tuple(state["settings"]["kinds"])})
+
+
+def load_model(state: dict[str, Any]) -> RecurrentActorCritic:
+    """Return the frozen network of a checkpoint."""
+    weights = state["model"]
+    hidden, size = weights["encoder.weight"].shape
+    model = RecurrentActorCritic(size, hidden).requires_grad_(False)
+    model.load_state_dict(weights)
+    return model
+
+
+def train_trials(
+    settings: TrialSettings, out: Path, report: Callable[[int], None] = lambda steps: None
+) -> TrialLearner:
+    """Train, or go on with what an interrupted run has left in the folder; equal to one in a go.
+
+    Args:
+        settings: of the run.
+        out: folder, made when missing: `learner.pt` and `log.jsonl`, one line an update.
+        report: told the turns done after each update.
+
+    Raises:
+        ConfigError: the folder holds a run with other settings, or cannot be read or written.
+    """
+    torch.set_num_threads(1)
+    learner, file, log = TrialLearner(settings), out / CHECKPOINT, out / "log.jsonl"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if file.exists():
+            state = load_checkpoint(file)
+            found = restore_settings(state)
+            if found != settings:
+                raise ConfigError(
+                    f"{out} holds a run with other settings: {_differ(found, settings)}"
+                )
+            learner.restore(state)
+        kept = log.read_text().splitlines()[: learner.updates] if log.exists() else []
+        log.write_text("".join(f"{line}\n" for line in kept))
+        while learner.updates < learner.num_updates:
+            line = learner.improve()
+            with log.open("a") as lines:
+                lines.write(json.dumps(line) + "\n")
+            ends = learner.updates == learner.num_updates
+            if ends or learner.updates % settings.checkpoint_every == 0:
+                learner.save(file)
+            report(learner.steps)
+    except OSError as error:
+        raise ConfigError(f"{out} cannot be read or written: {error}") from None
+    return learner
+
+
+def _differ(found: TrialSettings, wanted: TrialSettings) -> str:
+    """Return in words what differs."""
+    pairs = zip(asdict(found).items(), asdict(wanted).values(), strict=True)
+    return ", ".join(f"{name} {was}, not {now}" for (name, was), now in pairs if was != now)
