@@ -1,6 +1,7 @@
 """`normgym bench llm`: any language model through a suite."""
 
 import asyncio
+import os
 import shlex
 import sys
 import threading
@@ -128,6 +129,8 @@ def play_models(
 ) -> None:
     """Play a suite with language models and print tables, failures, tokens and cost."""
     command = "normgym bench " + shlex.join(["llm", *_list_arguments()])
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())  # functions are found here, as `python -m` would find them
     # everything that can be wrong is looked at before anything is asked
     names, warmth, tokens = _choose_models(model, preset, temperature, max_tokens)
     settings = _make_settings(prompts, modality, known_norm, no_interaction, note)

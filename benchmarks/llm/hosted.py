@@ -7,7 +7,14 @@ from typing import Any, Literal
 
 from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog
-from inspect_ai.model import GenerateConfig, ModelCost
+from inspect_ai.model import (
+    GenerateConfig,
+    ModelCost,
+    ModelInfo,
+    get_model_info,
+    set_model_cost,
+    set_model_info,
+)
 
 from agents.llm import Backend
 from agents.llm.backends.inspect_models import InspectBackend
@@ -52,7 +59,8 @@ def play_hosted(
     def open_session(epoch: int) -> tuple[Session, Backend]:
         return session, backend
 
-    costs = None if price is None else {str(backend.model): to_model_cost(price)}
+    if price is not None:
+        tell_price(str(backend.model), price)
     options: dict[str, Any] = {**session.setup.sampling(), **dict(session.setup.extra)}
     if max_connections is not None:
         options["max_connections"] = max_connections
@@ -68,7 +76,6 @@ def play_hosted(
         max_samples=MAX_SAMPLES,
         fail_on_error=False,
         retry_on_error=retries,
-        model_cost_config=costs,
         score_display=False,
         **options,
     )
@@ -84,12 +91,21 @@ def choose_display() -> Literal["rich", "none"]:
     return "rich" if sys.stderr.isatty() and "CI" not in os.environ else "none"
 
 
-def to_model_cost(price: Price) -> ModelCost:
-    """Return a price as inspect knows it; writing to a cache costs what other input costs."""
+def tell_price(model: str, price: Price) -> None:
+    """Let inspect know what a model's tokens cost, also of a model that it does not know.
+
+    Args:
+        model: as inspect names it.
+        price: writing to a cache is taken to cost what other input costs.
+    """
     cached = price.input if price.cached is None else price.cached
-    return ModelCost(
+    cost = ModelCost(
         input=price.input,
         output=price.output,
         input_cache_write=price.input,
         input_cache_read=cached,
     )
+    if get_model_info(model) is None:
+        set_model_info(model, ModelInfo(cost=cost))
+    else:
+        set_model_cost(model, cost)

@@ -177,7 +177,9 @@ async def _ask(
         decision = await player.newcomer.decide(table.look(engine))
     except NormGymError:
         raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except Exception as error:
+        if type(error).__module__.startswith("inspect_ai."):
+            raise  # a limit of inspect's, which ends the sample
         seat.error = describe_error(error)
         return None
     ledger.asked += 1

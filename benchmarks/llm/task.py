@@ -44,6 +44,8 @@ SCORES = tuple(
 
 Open = Callable[[int], tuple[Session, Backend]]
 """Returns the open session and model of an epoch, from 1."""
+Find = Callable[[TaskState], tuple[Session, Backend, Group]]
+"""Returns who plays what in a sample; logs keep the arguments of solvers, and this tells nothing."""
 
 
 class EpisodeError(NormGymError, RuntimeError):
@@ -131,13 +133,17 @@ def make_task(
         config: parameters of requests.
     """
     named = {name_group(suite, group): group for group in groups}
+
+    def find(state: TaskState) -> tuple[Session, Backend, Group]:
+        return *open_session(state.epoch), named[str(state.sample_id)]
+
     return Task(
         dataset=MemoryDataset(
             [Sample(input=INPUT, id=name, metadata={"group": name}) for name in named],
             name=f"{suite.name}-{suite.version}",
         ),
-        solver=play_sample(named, open_session),
-        scorer=score_records(named, open_session),
+        solver=play_sample(find),
+        scorer=score_records(find),
         config=config,
         fail_on_error=False,
         name="normgym",
@@ -160,12 +166,11 @@ def name_group(suite: Suite, group: Group) -> str:
 
 
 @solver
-def play_sample(groups: dict[str, Group], open_session: Open) -> Solver:
+def play_sample(find: Find) -> Solver:
     """Return a solver that plays a group to its end."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        session, backend = open_session(state.epoch)
-        group = groups[str(state.sample_id)]
+        session, backend, group = find(state)
         records = await session.play_group(group, backend)
         failed = [record for record in records if isinstance(record, ErrorRecord)]
         if failed:
@@ -183,14 +188,14 @@ def play_sample(groups: dict[str, Group], open_session: Open) -> Solver:
 
 
 @scorer(metrics={"*": [mean(), stderr(cluster="group"), ci(cluster="group")]})
-def score_records(groups: dict[str, Group], open_session: Open) -> Scorer:
+def score_records(find: Find) -> Scorer:
     """Return a scorer that reads the records of a sample's tests, as many as there are."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        session, _ = open_session(state.epoch)
+        session, _, group = find(state)
         tests = [
             record
-            for record in session.group_records(groups[str(state.sample_id)])
+            for record in session.group_records(group)
             if isinstance(record, EpisodeRecord) and record.phase in TEST_PHASES
         ]
         if not tests:

@@ -1,0 +1,36 @@
+"""Functions from prompt to reply, as models that cost nothing."""
+
+import hashlib
+import json
+import os
+
+MOVES = ("move up", "move down", "move left", "move right", "wait")
+
+
+def wander(prompt: str) -> str:
+    """Choose by a hash of the prompt: the same prompt gets the same reply, others any."""
+    number = int.from_bytes(hashlib.sha256(prompt.encode()).digest()[:4], "big")
+    reply = {
+        "reasoning": f"I try number {number % 97}.",
+        "action": MOVES[number % 5],
+        "belief": f"Perhaps it is about the number {number % 7}.",
+        "confidence": number % 11 / 10,
+    }
+    return json.dumps(reply)
+
+
+async def wander_at_once(prompt: str) -> str:
+    """Do the same without a thread."""
+    return wander(prompt)
+
+
+async def tell_key(prompt: str) -> str:
+    """Fail, and give away a secret of the environment in the message."""
+    raise ConnectionError(f"401 for key {os.environ['CANARY_API_KEY']}")
+
+
+async def break_often(prompt: str) -> str:
+    """Fail on one prompt in twenty, as a service that is down."""
+    if hashlib.sha256(b"x" + prompt.encode()).digest()[0] < 13 and not os.environ.get("MENDED"):
+        raise ConnectionError("the line is dead")
+    return wander(prompt)
