@@ -116,8 +116,14 @@ def choose_action(world: NaiveWorld) -> tuple[int, bool]:
 
 
 def rush(world: NaiveWorld) -> int:
-    """Return the action of one who walks round people, and pushes where there is no way round."""
-    return min(best_actions(world, 0, {other.pos for other in world.others(0)}))
+    """Return the action of one who goes straight for the goal, and at a counter round the others.
+
+    Whoever is in the way is pushed.
+    """
+    me = world.slots[0]
+    is_waiting = me.goal1_kind == COUNTER and me.leg == 0
+    around = {other.pos for other in world.others(0)} if is_waiting else set()
+    return min(best_actions(world, 0, around))
 
 
 def foresee(world: NaiveWorld, slot: int) -> int:

@@ -125,7 +125,7 @@ def test_prompts_are_the_same_in_every_process(engine: BatchEngine, suite: Suite
         "s = t.load_suite('smoke'); e = t.BatchEngine(s.layouts(), s.norms, 1)\n"
         "print(*[t.hash_prompt(m) for m in t.collect(e, s, 0, t.TEXT, 50)])"
     )
-    for seed in ("1", "4242"):
+    for seed in ("4242",):  # this process has another
         done = subprocess.run(
             [sys.executable, "-c", code],
             cwd=FOLDER.parents[2],

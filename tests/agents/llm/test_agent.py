@@ -1,0 +1,95 @@
+"""A language model as an ordinary agent of the benchmark."""
+
+import asyncio
+import dataclasses
+
+import numpy as np
+import pytest
+import reader_process
+from llm_worlds import is_asked
+from small_suite import build_small_suite
+
+from agents import Agent, AgentSource
+from agents.llm import LLMAgent, NewcomerSettings
+from agents.llm.backends.callable import CallableBackend
+from agents.llm.backends.scripted import ScriptedBackend
+from agents.llm.grid.view import find_layout
+from benchmarks.runner import run
+from normgym_envs.errors import ConfigError, UnknownNameError
+from normgym_envs.layouts import get_layout, list_layouts
+
+WAIT = "callable:agents.llm.backends.scripted:say_wait"
+
+
+def test_it_keeps_the_protocol() -> None:
+    agent = LLMAgent(WAIT)
+    assert isinstance(agent, Agent)
+    assert not agent.privileged
+
+
+def test_it_plays_a_suite_like_any_agent() -> None:
+    suite = build_small_suite()
+    backend = CallableBackend(reader_process.ignore)
+    source = AgentSource("reader", lambda: LLMAgent(backend))
+    first = run(source, suite)
+    assert first.errors == ()
+    assert len(first.records) == len(suite.specs)
+    assert run(source, suite, max_rows=3).records == first.records
+    (interaction, *_) = first.episodes("interaction")
+    assert interaction.belief is not None
+    assert interaction.belief.text == "I take no notice of norms."
+    assert sum(record.task or 0 for record in first.episodes("seen")) > 0
+
+
+def test_it_works_inside_a_running_loop() -> None:
+    suite = build_small_suite(norms=("even-turns-only",), tests=1, steps=10)
+    source = AgentSource("waiting", lambda: LLMAgent(WAIT))
+
+    async def play() -> int:
+        return len(run(source, suite).records)
+
+    assert asyncio.run(play()) == 2
+
+
+def test_what_it_decided_can_be_read() -> None:
+    backend = ScriptedBackend(['{"action": "wait"}'], repeat=True)
+    agents = []
+
+    def make() -> LLMAgent:
+        agents.append(LLMAgent(backend))
+        return agents[-1]
+
+    suite = build_small_suite(norms=("even-turns-only",), tests=1, steps=10)
+    run(AgentSource("waiting", make), suite)
+    decided = [decision for agent in agents for decision in agent.decisions]
+    assert {decision.failure for decision in decided} == {""}
+    assert len(decided) == len(backend.prompts) > 0
+
+
+def test_settings_without_words_are_refused() -> None:
+    with pytest.raises(ConfigError, match="an agent is given no pictures"):
+        LLMAgent(WAIT, NewcomerSettings())
+    with pytest.raises(UnknownNameError, match="did you mean 'callable'"):
+        LLMAgent("calable:x:y")
+
+
+@pytest.mark.parametrize("name", list_layouts())
+def test_maps_are_known_by_their_looks(name: str) -> None:
+    layout = get_layout(name)
+    seen = find_layout({"cells": layout.cells.copy(), "zones": layout.zones.copy()})
+    assert seen is layout
+    turned = {"cells": layout.cells.copy(), "zones": np.zeros_like(layout.zones)}
+    assert find_layout(turned).name == "seen"
+
+
+def test_helpers_tell_asked_turns_from_others() -> None:
+    from llm_worlds import World
+
+    from normgym_envs.engine import BatchEngine
+
+    suite = build_small_suite()
+    engine = BatchEngine(suite.layouts(), suite.norms, 1)
+    view = World(engine, suite.specs[0]).view()
+    mask = np.zeros(5, np.int8)
+    held = dataclasses.replace(view, observation={**view.observation, "action_mask": mask})
+    assert not is_asked(held)
