@@ -13,6 +13,7 @@ from normgym_envs.errors import ConfigError, MissingExtraError, RecordError, Unk
 from normgym_envs.norms.library import list_norms
 from training.config import REWARDS, DQNConfig, run_name
 from training.progress import draw_bar, draw_table
+from training.stacked.speed_cli import measure_learners
 from training.sweep import plan_sweep, train_locally, train_on_ray
 from training.trials_cli import train_on_trials
 
@@ -30,6 +31,7 @@ def _group() -> None:
 
 
 app.command("trials")(train_on_trials)
+app.command("speed")(measure_learners)
 
 
 @app.command("dqn")
