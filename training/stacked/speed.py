@@ -160,7 +160,7 @@ def _make_baseline(num_envs: int) -> Callable[[], int]:
     size = 8 * config.train_every * num_envs
 
     def advance() -> int:
-        model.learn(size, log_interval=None, reset_num_timesteps=False)
+        model.learn(size, log_interval=1_000_000, reset_num_timesteps=False)
         return size
 
     return advance
