@@ -104,9 +104,7 @@ def choose_action(world: NaiveWorld) -> tuple[int, bool]:
     Of those nearby the next step is foreseen; everybody else is expected to stay.
     """
     me = world.slots[0]
-    intents = [foresee(world, slot) for slot in range(len(world.slots))]
-    predicted = joint_prediction(world, intents)
-    occupied = set(predicted[1:])
+    occupied = expect_others(world)
     action = min(best_actions(world, 0, occupied))
     if action == WAIT or neighbour(me.pos, action) not in occupied:
         return action, False
@@ -122,8 +120,13 @@ def rush(world: NaiveWorld) -> int:
     """
     me = world.slots[0]
     is_waiting = me.goal1_kind == COUNTER and me.leg == 0
-    around = {other.pos for other in world.others(0)} if is_waiting else set()
-    return min(best_actions(world, 0, around))
+    return min(best_actions(world, 0, expect_others(world) if is_waiting else set()))
+
+
+def expect_others(world: NaiveWorld) -> set[int]:
+    """Return the cells where the others are expected after this turn."""
+    intents = [foresee(world, slot) for slot in range(len(world.slots))]
+    return set(joint_prediction(world, intents)[1:])
 
 
 def foresee(world: NaiveWorld, slot: int) -> int:
