@@ -25,9 +25,10 @@ AGENTS: Final[dict[str, str]] = {
 """Built-in agents by name; imported when asked for."""
 PREFIXES: Final[dict[str, str]] = {
     "dqn": "agents.dqn.agent:find_dqn",
+    "llm": "agents.llm.agent:find_llm",
 }
-"""Agents kept in files, by what stands before the colon: a function of the whole name and the rest
-that returns an `AgentSource`."""
+"""Agents kept in files or elsewhere, by what stands before the colon: a function of the whole name
+and the rest that returns an `AgentSource`."""
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,12 @@ decision and can go on after a stop. This adapter asks one question at a time an
 """
 
 import asyncio
+import hashlib
+import sys
 import threading
 from collections.abc import Coroutine
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from agents.base import AgentContext, Belief, Observation
@@ -15,6 +18,7 @@ from agents.llm.backend import Backend, make_backend
 from agents.llm.decision import Decision
 from agents.llm.grid.view import View, find_layout
 from agents.llm.newcomer import LLMNewcomer, NewcomerSettings
+from agents.loading import AgentSource
 from normgym_envs.errors import ConfigError
 
 T = TypeVar("T")
@@ -78,6 +82,35 @@ class LLMAgent:
     def belief(self) -> Belief | None:
         """Return what the model last said of the norm."""
         return self._newcomer.belief()
+
+
+def find_llm(name: str, backend: str) -> AgentSource:
+    """Return where instances of `llm:BACKEND` come from; they are told no norm.
+
+    Args:
+        name: the agent as the user named it.
+        backend: as `make_backend` takes it, e.g. "callable:package.module:function".
+
+    Raises:
+        UnknownNameError: there is no such backend.
+        ConfigError: the backend cannot be opened.
+        MissingExtraError: a package is missing.
+    """
+    model = _open(backend)
+    digest = hashlib.sha256()
+    here = Path(__file__).parent
+    for path in sorted([*here.rglob("*.py"), *here.rglob("*.toml"), *_list_own_files(backend)]):
+        digest.update(path.read_bytes())
+    return AgentSource(name, lambda: LLMAgent(model), digest.hexdigest()[:16])
+
+
+def _list_own_files(backend: str) -> list[Path]:
+    """Return the file of a function that answers, whose results change with it."""
+    prefix, _, rest = backend.partition(":")
+    if prefix != "callable":
+        return []
+    origin = getattr(sys.modules.get(rest.partition(":")[0]), "__file__", None)
+    return [Path(origin)] if origin else []
 
 
 def _make_view(observation: Observation) -> View:

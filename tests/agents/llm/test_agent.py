@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import reader_process
 from llm_worlds import is_asked
 from small_suite import build_small_suite
 
-from agents import Agent, AgentSource
+from agents import Agent, AgentSource, find_agent
 from agents.llm import LLMAgent, NewcomerSettings
 from agents.llm.backends.callable import CallableBackend
 from agents.llm.backends.scripted import ScriptedBackend
@@ -64,6 +65,20 @@ def test_what_it_decided_can_be_read() -> None:
     decided = [decision for agent in agents for decision in agent.decisions]
     assert {decision.failure for decision in decided} == {""}
     assert len(decided) == len(backend.prompts) > 0
+
+
+def test_it_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = build_small_suite(norms=("even-turns-only",), tests=1, steps=10)
+    assert run(f"llm:{WAIT}", suite).errors == ()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    file = tmp_path / "my_model.py"
+    file.write_text("def reply(prompt):\n    return '{}'\n")
+    digest = find_agent("llm:callable:my_model:reply").digest
+    assert find_agent("llm:callable:my_model:reply").digest == digest
+    file.write_text("def reply(prompt):\n    return '[]'\n")
+    assert find_agent("llm:callable:my_model:reply").digest != digest
+    with pytest.raises(UnknownNameError, match="unknown backend 'calable'"):
+        find_agent("llm:calable:x:y")
 
 
 def test_settings_without_words_are_refused() -> None:
