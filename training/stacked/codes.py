@@ -23,13 +23,15 @@ import numpy.typing as npt
 from normgym_envs.constants import NUM_ACTIONS, NUM_CELLS
 from normgym_envs.errors import ConfigError, StateError
 from normgym_envs.observations.flat import FEATURES, OTHER_FEATURES, flat_size
-from training.stacked.kernels import NOBODY, decode_rows, encode_rows
+from training.stacked.encoding import NOBODY, encode_rows
+from training.stacked.kernels import Coding
 
 Codes = npt.NDArray[np.uint8]
 
 MAX_EPISODE_STEPS: Final = 255
 """The share of time left has one byte."""
 _SIGNED: Final = 64
+_THIRD: Final = np.float32(3)
 _SCALES: Final = {
     "goal_row": (_SIGNED, 10),
     "goal_column": (_SIGNED, 14),
@@ -125,9 +127,21 @@ class Codec:
 
     def decode(self, codes: Codes) -> npt.NDArray[np.float32]:
         """Return the flat observations that `encode` was given, bit for bit, (B, size) float32."""
-        out = np.empty((len(codes), self.observation_size), np.float32)
-        decode_rows(codes, self.layout, self.offsets, self.divisors, self.num_others, out)
-        return out
+        others, rows = self.num_others, np.arange(len(codes))[:, None]
+        # the byte for nobody is a column that is cut off again
+        planes = np.zeros((2, len(codes), NOBODY + 1), np.float32)
+        planes[0][rows, codes[:, 1:2]] = 1
+        planes[1][rows, codes[:, 2 : 2 + others]] = codes[:, 2 + others : 2 + 2 * others] / _THIRD
+        numbers = (codes[:, 2 + 2 * others :] - self.offsets) / self.divisors
+        seen = codes[:, :1] * self.layout
+        return np.concatenate([seen, *planes[:, :, :NUM_CELLS], numbers], axis=1)
+
+    @cached_property
+    def coding(self) -> Coding:
+        """What compiled loops read."""
+        return Coding(
+            self.observation_size, self.num_others, self.layout, self.offsets, self.divisors
+        )
 
 
 __all__ = ["MAX_EPISODE_STEPS", "NOBODY", "Codec", "Codes"]

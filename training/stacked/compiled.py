@@ -11,7 +11,7 @@ from torch import Tensor
 from normgym_envs.constants import NUM_ACTIONS, NUM_CELLS
 from training.stacked import kernels
 from training.stacked.codes import Codec, Codes
-from training.stacked.kernels import HIDDEN
+from training.stacked.kernels import HIDDEN, Memory, Weights
 from training.stacked.networks import Stacked
 from training.stacked.replay import Replay
 
@@ -52,41 +52,32 @@ class CompiledNetworks:
 
     def choose_greedy(self, codes: Codes, actions: npt.NDArray[np.int8]) -> None:
         """Replace every -1 by the greedy open action, in place; as `StackedNetworks`."""
-        codec = self._codec
-        kernels.choose_actions(
-            self._arrays["params"],
-            codec.observation_size,
-            codes,
-            codec.layout,
-            codec.offsets,
-            codec.divisors,
-            codec.num_others,
-            actions,
-        )
+        kernels.choose_actions(self._arrays["params"], self._codec.coding, codes, actions)
 
     def learn(self, replay: Replay, indices: npt.NDArray[np.int64]) -> Tensor:
         """Make updates of every network; as `StackedNetworks`."""
-        codec = self._codec
         losses = np.empty(indices.shape[:2], np.float32)
-        kernels.learn(
-            self._arrays["params"],
-            self._arrays["targets"],
-            self._arrays["moments_1"],
-            self._arrays["moments_2"],
-            self._touched,
+        memory = Memory(
             replay.codes.numpy(),
             replay.finals.numpy(),
             replay.final_of.numpy(),
             replay.actions.numpy(),
             replay.rewards.numpy(),
             replay.terminated.numpy(),
+        )
+        weights = Weights(
+            self._arrays["params"],
+            self._arrays["targets"],
+            self._arrays["moments_1"],
+            self._arrays["moments_2"],
+            self._touched,
+        )
+        kernels.learn(
+            weights,
+            memory,
+            self._codec.coding,
             replay.oldest,
             indices,
-            codec.observation_size,
-            codec.layout,
-            codec.offsets,
-            codec.divisors,
-            codec.num_others,
             self.updates,
             self._learning_rate,
             self._gamma,

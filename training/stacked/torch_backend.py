@@ -12,7 +12,7 @@ from torch.nn import functional
 from agents.dqn.networks import CLOSED, QNetwork
 from normgym_envs.constants import NUM_ACTIONS, NUM_CELLS
 from training.stacked.codes import Codec, Codes
-from training.stacked.kernels import NOBODY
+from training.stacked.encoding import NOBODY
 from training.stacked.networks import Stacked
 from training.stacked.replay import Replay
 
