@@ -248,7 +248,7 @@ def test_a_small_context_shortens_memories_until_nothing_fits(
     full = ScriptedBackend([long], repeat=True, context_tokens=50_000, max_tokens=500)
     newcomer, world = start(full, engine, suite, 0)
     assert max(d.dropped for d in live(newcomer, world, 40)) == 0
-    small = ScriptedBackend([long], repeat=True, context_tokens=6_000, max_tokens=500)
+    small = ScriptedBackend([long], repeat=True, context_tokens=4_096, max_tokens=400)
     newcomer, world = start(small, engine, suite, 0)
     decisions = list(live(newcomer, world, 200))
     assert len(decisions) > 50
