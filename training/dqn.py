@@ -7,7 +7,7 @@ them again before it goes on.
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +40,29 @@ _STREAMS: Final = {"weights": 0, "explore": 1, "sample": 2}
 """Random streams of a run."""
 
 
+class Clock:
+    """Time a run has taken, in this session and in those before it."""
+
+    def __init__(self, before: Mapping[str, float] | None = None) -> None:
+        """Start.
+
+        Args:
+            before: as `read` gave it when an earlier session was saved.
+        """
+        self._before = before or {}
+        self._start = self._now()
+
+    def read(self) -> dict[str, float]:
+        """Return seconds on the wall and seconds of this process's processor time."""
+        return {
+            name: round(self._before.get(name, 0.0) + value - self._start[name], 3)
+            for name, value in self._now().items()
+        }
+
+    def _now(self) -> dict[str, float]:
+        return {"seconds": time.monotonic(), "cpu_seconds": time.process_time()}
+
+
 class DQNRun:
     """One DQN run: the learner, its worlds, and what is written about them."""
 
@@ -64,8 +87,7 @@ class DQNRun:
         self._probes = collect_probes(config)
         self._validation = Validation(config)
         self._actions = np.zeros((self._num_turns, config.num_envs), np.uint8)
-        self._started = time.monotonic()
-        self._seconds = 0.0  # of earlier sessions
+        self._clock = Clock()
         self.model = self._make_model(device)
         self._resume()
 
@@ -190,8 +212,7 @@ class DQNRun:
         }
         self._curve.clear()
         self._write(entry)
-        seconds = self._seconds + time.monotonic() - self._started
-        self._write({"kind": "time", "steps": self.steps, "seconds": round(seconds, 3)})
+        self._write({"kind": "time", "steps": self.steps, **self._clock.read()})
 
     def _check(self, mark: int) -> None:
         """Keep a checkpoint, measure the probes and play the validation episodes."""
@@ -227,7 +248,7 @@ class DQNRun:
             self.steps,
             {
                 "steps": self.steps,
-                "seconds": self._seconds + time.monotonic() - self._started,
+                "time": self._clock.read(),
                 "log_size": self.writer.log_size(),
                 "actions": torch.from_numpy(self._actions[:turns].copy()),
                 "updates": model._n_updates,
@@ -284,8 +305,7 @@ class DQNRun:
         model.policy.optimizer.load_state_dict(state["optimizer"])
         model.explore_rng.bit_generator.state = json.loads(state["explore_rng"])
         self._buffer.rng.bit_generator.state = json.loads(state["sample_rng"])
-        self._seconds = state["seconds"]
-        self._started = time.monotonic()
+        self._clock = Clock(state["time"])
         assert self.steps % config.num_envs == 0
 
 
