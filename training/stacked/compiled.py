@@ -5,12 +5,11 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from normgym_envs.constants import NUM_ACTIONS, NUM_CELLS
 from training.stacked import kernels
 from training.stacked.codes import Codec, Codes
+from training.stacked.extra import torch
 from training.stacked.kernels import HIDDEN, Memory, Weights
 from training.stacked.networks import Stacked
 from training.stacked.replay import Replay
@@ -54,7 +53,7 @@ class CompiledNetworks:
         """Replace every -1 by the greedy open action, in place; as `StackedNetworks`."""
         kernels.choose_actions(self._arrays["params"], self._codec.coding, codes, actions)
 
-    def learn(self, replay: Replay, indices: npt.NDArray[np.int64]) -> Tensor:
+    def learn(self, replay: Replay, indices: npt.NDArray[np.int64]) -> torch.Tensor:
         """Make updates of every network; as `StackedNetworks`."""
         losses = np.empty(indices.shape[:2], np.float32)
         memory = Memory(

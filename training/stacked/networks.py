@@ -8,14 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from agents.dqn.networks import QNetwork
 from training.stacked.codes import Codes
+from training.stacked.extra import torch
 from training.stacked.replay import Replay
 
-Stacked = dict[str, Tensor]
+Stacked = dict[str, torch.Tensor]
 """Tensors by parameter name, as in `QNetwork.state_dict`, with a leading axis of norms."""
 
 
@@ -33,7 +32,7 @@ class StackedNetworks(Protocol):
             actions: (M, E) int8.
         """
 
-    def learn(self, replay: Replay, indices: npt.NDArray[np.int64]) -> Tensor:
+    def learn(self, replay: Replay, indices: npt.NDArray[np.int64]) -> torch.Tensor:
         """Make updates of every network.
 
         Args:

@@ -10,10 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from training.stacked.codes import Codec, Codes
+from training.stacked.extra import torch
 
 _FIELDS: Final = ("codes", "finals", "final_of", "num_finals", "actions", "rewards", "terminated")
 
@@ -55,7 +54,7 @@ class Replay:
         ring, place = self.positions + 1, torch.device(device)
         cut = self.positions // codec.episode_steps + 2
 
-        def empty(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        def empty(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
             return torch.zeros(shape, dtype=dtype, device=place)
 
         self.codes = empty((num_norms, ring, num_envs, codec.size), torch.uint8)
@@ -148,5 +147,5 @@ class Replay:
             getattr(self, name)[norm] = state[name].to(self.codes.device)
         self.steps = int(state["steps"])
 
-    def _move(self, array: npt.NDArray[Any]) -> Tensor:
+    def _move(self, array: npt.NDArray[Any]) -> torch.Tensor:
         return torch.from_numpy(array).to(self.codes.device)

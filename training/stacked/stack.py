@@ -12,13 +12,13 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from normgym_envs.constants import NUM_ACTIONS
 from normgym_envs.errors import ConfigError
 from training.config import DQNConfig
 from training.stacked.codes import Codec
 from training.stacked.compiled import CompiledNetworks
+from training.stacked.extra import torch
 from training.stacked.networks import (
     StackedNetworks,
     initial_params,

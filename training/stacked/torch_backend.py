@@ -4,15 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
-from torch.func import functional_call, vmap
-from torch.nn import functional
 
 from agents.dqn.networks import CLOSED, QNetwork
 from normgym_envs.constants import NUM_ACTIONS, NUM_CELLS
 from training.stacked.codes import Codec, Codes
 from training.stacked.encoding import NOBODY
+from training.stacked.extra import torch
 from training.stacked.networks import Stacked
 from training.stacked.replay import Replay
 
@@ -56,13 +53,13 @@ class TorchNetworks:
         with torch.device("meta"):
             base = QNetwork(encoder, codec.num_slots)
 
-        def evaluate(params: Stacked, observations: Tensor) -> Tensor:
-            values: Tensor = functional_call(base, params, (observations,))
+        def evaluate(params: Stacked, observations: torch.Tensor) -> torch.Tensor:
+            values: torch.Tensor = torch.func.functional_call(base, params, (observations,))
             return values
 
-        self._evaluate = vmap(evaluate)
+        self._evaluate = torch.func.vmap(evaluate)
 
-    def decode(self, codes: Tensor) -> Tensor:
+    def decode(self, codes: torch.Tensor) -> torch.Tensor:
         """Return flat observations, bit for bit those that were encoded.
 
         Args:
@@ -91,7 +88,7 @@ class TorchNetworks:
             best = _mask(values, observations).argmax(dim=-1).cpu().numpy()
         np.copyto(actions, best.astype(np.int8), where=actions < 0)
 
-    def learn(self, replay: Replay, indices: npt.NDArray[np.int64]) -> Tensor:
+    def learn(self, replay: Replay, indices: npt.NDArray[np.int64]) -> torch.Tensor:
         """Make updates of every network; as `StackedNetworks`."""
         chosen = torch.from_numpy(indices).to(self._device)
         norm = torch.arange(len(indices), device=self._device)[:, None]
@@ -116,19 +113,19 @@ class TorchNetworks:
 
     def _update(
         self,
-        observations: Tensor,
-        following: Tensor,
-        actions: Tensor,
-        rewards: Tensor,
-        terminated: Tensor,
-    ) -> Tensor:
+        observations: torch.Tensor,
+        following: torch.Tensor,
+        actions: torch.Tensor,
+        rewards: torch.Tensor,
+        terminated: torch.Tensor,
+    ) -> torch.Tensor:
         """Make one update of every network and return the losses, (M,)."""
         with torch.no_grad():
             ahead = _mask(self._evaluate(self._targets, following), following).amax(dim=-1)
             goals = rewards + (~terminated) * self._gamma * ahead
         values = self._evaluate(self._params, observations)
         taken = values.gather(-1, actions[..., None]).squeeze(-1)
-        losses = functional.smooth_l1_loss(taken, goals, reduction="none").mean(dim=1)
+        losses = torch.nn.functional.smooth_l1_loss(taken, goals, reduction="none").mean(dim=1)
         self._optimizer.zero_grad()
         losses.sum().backward()  # type: ignore[no-untyped-call]
         grads = [value.grad for value in self._params.values() if value.grad is not None]
@@ -179,6 +176,6 @@ class TorchNetworks:
         self.updates = updates
 
 
-def _mask(values: Tensor, observations: Tensor) -> Tensor:
+def _mask(values: torch.Tensor, observations: torch.Tensor) -> torch.Tensor:
     """Return action values with closed actions out of reach."""
     return values.masked_fill(observations[..., -NUM_ACTIONS:] == 0, CLOSED)
