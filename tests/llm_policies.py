@@ -3,6 +3,9 @@
 import hashlib
 import json
 import os
+import signal
+
+from agents.llm import Message
 
 MOVES = ("move up", "move down", "move left", "move right", "wait")
 
@@ -33,4 +36,21 @@ async def break_often(prompt: str) -> str:
     """Fail on one prompt in twenty, as a service that is down."""
     if hashlib.sha256(b"x" + prompt.encode()).digest()[0] < 13 and not os.environ.get("MENDED"):
         raise ConnectionError("the line is dead")
+    return wander(prompt)
+
+
+async def see(messages: list[Message]) -> str:
+    """Insist on a picture, then choose by the words."""
+    assert all(message.images for message in messages if message.role == "user")
+    assert messages[-1].images[0].startswith(b"\x89PNG")
+    return wander("\n\n".join(message.text for message in messages))
+
+
+def wander_until_killed(prompt: str) -> str:
+    """Choose, note the call in the file CALLS, and die on the call KILL_AT of all of them."""
+    with open(os.environ["CALLS"], "ab") as file:
+        file.write(b".")
+        number = file.tell()
+    if number == int(os.environ.get("KILL_AT", "0")):
+        os.kill(os.getpid(), signal.SIGKILL)
     return wander(prompt)

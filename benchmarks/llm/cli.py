@@ -101,6 +101,10 @@ def play_models(
         list[str] | None,
         typer.Option(help="NAME=VALUE for inspect's provider of the model; may be repeated."),
     ] = None,
+    context_tokens: Annotated[
+        int | None,
+        typer.Option(help="Tokens of the model's context, where inspect does not know it."),
+    ] = None,
     base_url: Annotated[
         str | None, typer.Option(help="Address of the server, e.g. http://localhost:8000/v1.")
     ] = None,
@@ -142,7 +146,8 @@ def play_models(
     extra = _read_pairs("--parameter", parameter)
     arguments = _read_pairs("--model-arg", model_arg)
     setups = [
-        LLMSetup(name, settings, warmth, tokens, seed, extra, arguments, base_url) for name in names
+        LLMSetup(name, settings, warmth, tokens, seed, extra, arguments, base_url, context_tokens)
+        for name in names
     ]
     groups = setups[0].choose(selected, limit)
     if json is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agents.llm import FAILURES, Backend, Completion, Decision, Message
+from agents.llm.asking import count_tokens
 from benchmarks.llm.decisions import read_decisions
 from benchmarks.llm.pricing import Price, show_dollars, sum_cost
 from normgym_envs.errors import NormGymError
@@ -173,6 +174,10 @@ class TimedBackend:
     def max_tokens(self) -> int:
         """See `Backend`."""
         return self._backend.max_tokens
+
+    def count_tokens(self, messages: Sequence[Message]) -> int:
+        """Return the tokens of a prompt, as well as the backend can tell."""
+        return count_tokens(self._backend, messages)
 
     async def generate(self, messages: Sequence[Message]) -> Completion:
         """See `Backend`."""

@@ -64,6 +64,9 @@ class _Counter:
         self.first: Sequence[Message] = ()
         self.counts: list[int] = []
 
+    def count_tokens(self, messages: Sequence[Message]) -> int:
+        return count_tokens(self._backend, messages)
+
     async def generate(self, messages: Sequence[Message]) -> Completion:
         self.first = self.first or messages
         self.counts.append(count_tokens(self._backend, messages))

@@ -37,6 +37,7 @@ class LLMSetup:
     extra: tuple[tuple[str, Any], ...] = ()  # further parameters of requests
     model_args: tuple[tuple[str, Any], ...] = ()  # of inspect's provider
     base_url: str | None = None  # of the server, where it is not the provider's own
+    context_tokens: int | None = None  # of prompt and answer; None: what the backend knows
 
     def __post_init__(self) -> None:
         """Refuse parameters that no model takes.
@@ -105,6 +106,8 @@ class LLMSetup:
             NormGymError: it cannot be had; the message says why.
         """
         options = {**self.sampling(), **dict(self.extra)}
+        if self.context_tokens is not None:
+            options["context_tokens"] = self.context_tokens
         if self.is_hosted:
             options |= {"base_url": self.base_url, "model_args": dict(self.model_args)}
         elif self.model_args or self.base_url:
@@ -124,6 +127,7 @@ class LLMSetup:
             "temperature": f"{self.sampling().get('temperature', 'its own')}",
             "max_tokens": str(self.max_tokens),
             **({"note": settings.note} if settings.note else {}),
+            **({"context_tokens": str(self.context_tokens)} if self.context_tokens else {}),
             **{name: str(value) for name, value in self.extra if name not in OPERATIONAL},
         }
         return RunConfig(

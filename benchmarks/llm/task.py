@@ -45,7 +45,7 @@ SCORES = tuple(
 Open = Callable[[int], tuple[Session, Backend]]
 """Returns the open session and model of an epoch, from 1."""
 Find = Callable[[TaskState], tuple[Session, Backend, Group]]
-"""Returns who plays what in a sample; logs keep the arguments of solvers, and this tells nothing."""
+"""Returns who plays what in a sample. Logs keep the arguments of solvers: this tells nothing."""
 
 
 class EpisodeError(NormGymError, RuntimeError):
