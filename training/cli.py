@@ -117,10 +117,18 @@ def check_packages() -> None:
         MissingExtraError: torch or Stable-Baselines3 is missing.
     """
     for package in ("torch", "stable_baselines3"):
-        if find_spec(package) is None:
+        if not _is_installed(package):
             raise MissingExtraError(
                 f"training needs {package}; install the extra: pip install 'normgym[rl]'"
             )
+
+
+def _is_installed(package: str) -> bool:
+    """Return whether a package could be imported, without importing it."""
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def check_folder(folder: Path) -> None:

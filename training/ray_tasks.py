@@ -1,6 +1,7 @@
 """Runs of a sweep as tasks of a Ray cluster; the only importer of ray here."""
 
 import json
+import logging
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -49,7 +50,7 @@ class RayTasks:
         """
         check_address(self._address)
         try:
-            self._ray.init(address=self._address, log_to_driver=False)
+            self._ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
         except Exception as error:  # ray raises many kinds
             first = (str(error).splitlines() or [""])[0]
             raise ConfigError(
