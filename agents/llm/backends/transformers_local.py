@@ -9,13 +9,18 @@ import hashlib
 import importlib
 import importlib.util
 import io
-import json
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from agents.llm.backend import Completion, Message, Usage
+from agents.llm.backends.weights import (
+    find_weights,
+    load_package,
+    load_processor,
+    put_adapter,
+    takes_pictures,
+)
 from normgym_envs.errors import ConfigError, MissingExtraError
 
 
@@ -82,7 +87,7 @@ class TransformersBackend:
 
     def _generate(self, messages: Sequence[Message]) -> Completion:
         """Run the model; blocks."""
-        torch = _load("torch")
+        torch = load_package("torch")
         with self._lock, torch.inference_mode():
             inputs = self._encode(messages).to(self.model.device)
             length = int(inputs["input_ids"].shape[1])
@@ -203,9 +208,9 @@ def open_backend(
         MissingExtraError: torch, transformers, peft or gguf is missing.
         ConfigError: there is no model at that place.
     """
-    torch, transformers = _load("torch"), _load("transformers")
+    torch, transformers = load_package("torch"), load_package("transformers")
     transformers.utils.logging.disable_progress_bar()
-    folder, gguf_file = _find_weights(rest, gguf_file)
+    folder, gguf_file = find_weights(rest, gguf_file)
     place = device or ("cuda" if torch.cuda.is_available() else "cpu")
     kind: Any = (dtype or "auto") if place != "cpu" else (dtype or "float32")
     options: dict[str, Any] = {"local_files_only": True}
@@ -213,7 +218,7 @@ def open_backend(
         if importlib.util.find_spec("gguf") is None:
             raise MissingExtraError(f"{gguf_file} needs the package gguf: pip install gguf")
         options["gguf_file"] = gguf_file
-    images = gguf_file is None and _sees(folder)
+    images = gguf_file is None and takes_pictures(folder)
     try:
         if images:
             model: Any = transformers.AutoModelForImageTextToText.from_pretrained(
@@ -226,7 +231,7 @@ def open_backend(
     except (OSError, ValueError, KeyError) as error:
         raise ConfigError(f"model {rest!r} cannot be loaded: {error}") from error
     if adapter is not None:
-        model = _put_adapter(model, adapter)
+        model = put_adapter(model, adapter)
     model.to(place).eval()
     return TransformersBackend(
         model,
@@ -239,105 +244,3 @@ def open_backend(
         top_p=top_p,
         seed=seed,
     )
-
-
-def load_processor(folder: Path | str) -> Any:
-    """Return the processor of a model that sees.
-
-    Without torchvision the processor of Qwen3-VL cannot be loaded whole, as it would read videos
-    with it; then it is put together without that part.
-
-    Args:
-        folder: of the model.
-
-    Raises:
-        ConfigError: the processor needs torchvision and is not one of Qwen3-VL.
-    """
-    transformers = _load("transformers")
-    try:
-        return transformers.AutoProcessor.from_pretrained(folder, local_files_only=True)
-    except (ImportError, AttributeError, ValueError) as error:
-        if importlib.util.find_spec("torchvision") is not None:
-            raise
-        config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
-        if not str(config.get("model_type", "")).startswith("qwen3_vl"):
-            raise ConfigError(
-                f"the processor in {str(folder)!r} needs torchvision ({error}); "
-                "expected: pip install torchvision"
-            ) from error
-    return compose_processor(
-        transformers.AutoImageProcessor.from_pretrained(folder, local_files_only=True),
-        transformers.AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, padding_side="left"
-        ),
-    )
-
-
-def compose_processor(image_processor: Any, tokenizer: Any) -> Any:
-    """Return a processor of Qwen3-VL that reads pictures and no videos.
-
-    Args:
-        image_processor: of transformers.
-        tokenizer: with a chat template.
-    """
-    base: Any = _load("transformers").Qwen3VLProcessor
-
-    class ImageOnlyProcessor(base):  # type: ignore[misc]
-        def __init__(
-            self,
-            image_processor: Any = None,
-            tokenizer: Any = None,
-            chat_template: Any = None,
-            **options: Any,
-        ) -> None:
-            super().__init__(image_processor, tokenizer, None, chat_template=chat_template)
-
-    return ImageOnlyProcessor(image_processor, tokenizer, chat_template=tokenizer.chat_template)
-
-
-def _find_weights(name: str, gguf_file: str | None) -> tuple[Path, str | None]:
-    """Return folder and GGUF file of a model."""
-    path = Path(name).expanduser()
-    if path.suffix == ".gguf" and path.is_file():
-        return path.parent, path.name
-    if path.is_dir():
-        return path, gguf_file
-    spec = importlib.util.find_spec(name) if name.isidentifier() else None
-    if spec is not None and spec.origin is not None:
-        folder = Path(spec.origin).parent
-        files = sorted(folder.glob(gguf_file or "*.gguf"))
-        if files:
-            return folder, files[0].name
-    raise ConfigError(
-        f"model {name!r} is not on this machine; expected a folder of weights, a .gguf file, or "
-        "an installed package that holds one"
-    )
-
-
-def _sees(folder: Path) -> bool:
-    """Return whether a model takes pictures."""
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{folder} holds no model of transformers: {error}") from None
-    return "vision_config" in config
-
-
-def _put_adapter(model: Any, adapter: str) -> Any:
-    """Return the model with an adapter on it."""
-    if not (Path(adapter) / "adapter_config.json").is_file():
-        raise ConfigError(
-            f"{adapter!r} holds no adapter; expected a folder with adapter_config.json"
-        )
-    return _load("peft").PeftModel.from_pretrained(model, adapter)
-
-
-def _load(package: str) -> Any:
-    """Return a package of the extra that runs models."""
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise MissingExtraError(
-            f"models on this machine need {package}, which is missing ({error}); "
-            'install it with: pip install "normgym[finetune]"'
-        ) from None
