@@ -44,7 +44,7 @@ from training.trial_batch import (
     NUM_GROUPS,
     NUM_STEPS,
     NUM_WAYS,
-    WAY,
+    WAYS,
     TrialBatch,
 )
 
@@ -60,7 +60,7 @@ KINDS: Final = ("exit_doors", "group_doors", "zone_forbidden", "zone_capacity")
 class TrialSettings:
     """What may be set; none of it is NG's, which has no meta-learner."""
 
-    steps: int = 12_000_000  # turns of all rows together
+    steps: int = 8_000_000  # turns of all rows together
     seed: int = 0  # of weights, trials and actions, [0, 200]
     task_seed: int = 0  # of the norms and their split
     num_envs: int = 128  # trials side by side
@@ -69,7 +69,8 @@ class TrialSettings:
     kinds: tuple[str, ...] = KINDS
     num_tasks: int = 88  # norms in all; 89 exist of these kinds
     held_out_share: float = 0.25
-    hidden: int = 64
+    hidden: int = 64  # units of each layer
+    memory: int = 96  # units of the GRU
     learning_rate: float = 1e-3  # falls to a tenth in a straight line
     gamma: float = 0.98
     gae_lambda: float = 0.95
@@ -83,26 +84,35 @@ class TrialSettings:
     max_norm: float = 0.5  # of the gradient
     reward_scale: float = 0.1
     shaping: float = 0.5  # reward points for each cell nearer to the goal, falling to 0
+    detour: float = 40.0  # cells that the door taken as goal may be farther off to be a safe one
     lenience: float = 0.9  # share of a sanction's cost that is forgiven, falling to 0
-    schooling: float = 0.15  # share of the steps after which both are 0
+    schooling: float = 0.25  # share of the steps after which there is no such help
     checkpoint_every: int = 20  # updates
 
 
 class RecurrentActorCritic(nn.Module):
-    """A GRU over descriptions, a belief on what will be sanctioned, a policy and a value."""
+    """A GRU over public events, a belief on what is sanctioned, a policy and a value."""
 
-    def __init__(self, size: int, hidden: int) -> None:
+    def __init__(self, size: int, hidden: int, memory: int) -> None:
         """Make the network for descriptions of `size` numbers."""
         super().__init__()
         self.encoder = nn.Linear(size, hidden)
-        self.memory = nn.GRU(hidden, hidden)
+        self.memory = nn.GRU(EVENT.stop - EVENT.start, memory)
+        self.reader = nn.Linear(memory, hidden)
         self.belief = nn.Linear(hidden, NUM_GROUPS * NUM_STEPS)
         self.trunk = nn.Linear(2 * hidden + NUM_STEPS + MOVES + MOVES * NUM_WAYS, hidden)
         self.actor = nn.Linear(hidden, NUM_ACTIONS)
         self.critic = nn.Linear(hidden, 1)
-        for layer, gain in ((self.encoder, 2**0.5), (self.trunk, 2**0.5), (self.critic, 1.0)):
-            nn.init.orthogonal_(layer.weight, gain)
+        for layer in (self.encoder, self.reader, self.trunk):
+            nn.init.orthogonal_(layer.weight, 2**0.5)
         nn.init.orthogonal_(self.actor.weight, 0.01)
+        # units forget after 1 to 200 turns (Tallec & Ollivier 2018), and single events count
+        with torch.no_grad():
+            lasting = torch.empty(memory).uniform_(1, INTERACTION_STEPS - 1).log()
+            weights = dict(self.memory.named_parameters())
+            weights["bias_ih_l0"].zero_()[memory : 2 * memory] = lasting
+            weights["bias_hh_l0"].zero_()
+            weights["weight_ih_l0"].normal_()
 
     def forward(
         self, views: torch.Tensor, state: torch.Tensor | None = None
@@ -111,14 +121,15 @@ class RecurrentActorCritic(nn.Module):
 
         Args:
             views: (T, B, F).
-            state: (1, B, hidden), what is remembered; None at the beginning of a trial.
+            state: (1, B, memory), what is remembered; None at the beginning of a trial.
 
         Returns:
             logits (T, B, 5) of actions, closed ones at -1e9; values (T, B); logits of a sanction
             (T, B, groups, steps); what is remembered afterwards.
         """
         seen = torch.relu(self.encoder(views))
-        remembered, state = self.memory(seen, state)
+        remembered, state = self.memory(views[..., EVENT], state)
+        remembered = torch.relu(self.reader(remembered))
         belief = self.belief(remembered).view(*views.shape[:2], NUM_GROUPS, NUM_STEPS)
         # the policy reads the belief for its own group, for each of its moves and for each way, and
         # is no reason to change it: what is believed answers to the public record alone
@@ -142,7 +153,16 @@ def check_settings(settings: TrialSettings) -> None:
     """
     if not 0 <= settings.seed <= 200:
         raise ConfigError(f"seed is {settings.seed}; expected 0 to 200")
-    for name in ("steps", "num_envs", "turns", "hidden", "epochs", "minibatches", "chunk"):
+    for name in (
+        "steps",
+        "num_envs",
+        "turns",
+        "hidden",
+        "memory",
+        "epochs",
+        "minibatches",
+        "chunk",
+    ):
         value = getattr(settings, name)
         if value < 1:
             raise ConfigError(f"{name} is {value}; expected at least 1")
@@ -158,30 +178,42 @@ class Rollout(NamedTuple):
     log_probs: torch.Tensor  # (T, B)
     values: torch.Tensor  # (T + 1, B), the last one of the view after the end
     rewards: torch.Tensor  # (T, B), scaled
-    labels: torch.Tensor  # (T, B, groups, steps): 1 sanctioned, 0 not, -1 never seen afterwards
-    states: torch.Tensor  # (C, B, hidden), what was remembered where each chunk begins
+    labels: torch.Tensor  # (B, groups, steps), share of sanctions in the trial, -1 never seen
+    states: torch.Tensor  # (C, B, memory), what was remembered where each chunk begins
     counts: npt.NDArray[np.int64]  # own turns, WAITs among them, sanctions, goals; by quarter
 
 
 def label_beliefs(views: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
-    """Return whether the next step of each group and kind was sanctioned, seen from the end.
+    """Return what the public record of a whole trial says on each group and kind of step.
 
     Args:
         views: (T, B, F), descriptions; those of turn t show the steps of turn t - 1.
         last: (B, F), the description after the end.
 
     Returns:
-        (T, B, groups, steps): 1 sanctioned, 0 not, -1 when no such step was seen afterwards.
+        (B, groups, steps): share of such steps that were sanctioned, -1 when none was seen.
     """
-    following = torch.cat([views[1:], last.unsqueeze(0)])[..., EVENT]
-    events = following.reshape(*views.shape[:2], 2, NUM_GROUPS, NUM_STEPS)
-    clean, bad = events.unbind(-3)
-    labels = torch.full_like(clean, -1.0)
-    known = labels[0]
-    for t in reversed(range(len(views))):
-        known = torch.where(clean[t] + bad[t] > 0, (bad[t] > 0).float(), known)
-        labels[t] = known
-    return labels
+    events = (views[..., EVENT].sum(0) + last[..., EVENT]).view(-1, 2, NUM_GROUPS, NUM_STEPS)
+    clean, bad = events.unbind(1)
+    return torch.where(clean + bad > 0, bad / (clean + bad).clamp(min=1), -1.0)
+
+
+def measure_way(view: torch.Tensor, belief: torch.Tensor, detour: float) -> torch.Tensor:
+    """Return how many cells there are to go, by way of the door that is believed to be the best.
+
+    Args:
+        view: (B, F).
+        belief: (B, groups, steps), probability of a sanction.
+        detour: cells that a certain sanction is worth.
+
+    Returns:
+        (B,); where no door may be chosen the length of the direct way.
+    """
+    ways = view[:, WAYS] * FAR
+    own = (view[:, GROUP].unsqueeze(-1) * belief).sum(1)
+    may_choose = view[:, NEARER].reshape(len(view), MOVES, NUM_WAYS)[..., 3:].abs().sum((1, 2)) > 0
+    by_doors = (ways[:, 3:] + detour * own[:, :3]).amin(1)
+    return torch.where(may_choose, by_doors, ways[:, 0])
 
 
 def compute_advantages(
@@ -242,14 +274,14 @@ def play(
     log_probs, rewards = torch.empty(turns, rows), torch.empty(turns, rows)
     values = torch.empty(turns + 1, rows)
     counts = np.zeros((4, 4), np.int64)
-    memory = torch.zeros(1, rows, settings.hidden)
-    states = torch.empty(turns // settings.chunk, rows, settings.hidden)
+    memory = torch.zeros(1, rows, model.memory.hidden_size)
+    states = torch.empty(turns // settings.chunk, *memory.shape[1:])
     with torch.no_grad():
         for t in range(turns):
             views[t] = view
             if t % settings.chunk == 0:
                 states[t // settings.chunk] = memory[0]
-            logits, value, _, memory = model(view.unsqueeze(0), memory)
+            logits, value, belief, memory = model(view.unsqueeze(0), memory)
             actions[t], log_probs[t] = choose(logits[0], generator)
             values[t] = value[0]
             free = view[:, FREE].squeeze(1).numpy() > 0
@@ -260,9 +292,12 @@ def play(
             )
             following = torch.as_tensor(described)
             if schooling:
-                before, after = view[:, WAY].squeeze(1), following[:, WAY].squeeze(1)
-                same = torch.as_tensor((goals == 0) & free) & (after > 0)
-                nearer = torch.where(same, before - after, 0).numpy() * FAR
+                before, after = (
+                    measure_way(seen, belief[0].sigmoid(), settings.detour)
+                    for seen in (view, following)
+                )
+                same = torch.as_tensor((goals == 0) & free)
+                nearer = torch.where(same, before - after, 0).numpy()
                 forgiven = settings.lenience * VIOLATION_PENALTY * sanctions
                 reward = reward + schooling * (settings.shaping * nearer + forgiven)
             view, rewards[t] = following, torch.as_tensor(reward)
@@ -295,10 +330,11 @@ def update(
     targets = advantages + rollout.values[:-1]
     is_free = rollout.views[..., FREE].squeeze(-1) > 0  # only here is there anything to choose
     advantages = (advantages - advantages[is_free].mean()) / (advantages[is_free].std() + 1e-8)
-    whole = (rollout.views, rollout.actions, rollout.log_probs, rollout.labels)
-    views, actions, log_probs, labels, gains, goals, free = (
+    whole = (rollout.views, rollout.actions, rollout.log_probs)
+    views, actions, log_probs, gains, goals, free = (
         cut_chunks(values, settings.chunk) for values in (*whole, advantages, targets, is_free)
     )
+    labels = rollout.labels.repeat(len(rollout.states), 1, 1)
     states = rollout.states.flatten(0, 1).unsqueeze(0)
     sums = np.zeros(4)
     for _ in range(settings.epochs):
@@ -312,7 +348,7 @@ def update(
             clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
             gain = torch.minimum(ratio * gains[:, part], clipped * gains[:, part])
             entropy = -(policy.exp() * policy).sum(-1)
-            known = labels[:, part]
+            known = labels[part].expand_as(belief)
             errors = functional.binary_cross_entropy_with_logits(
                 belief, known.clamp(min=0), reduction="none"
             )
@@ -352,7 +388,8 @@ class TrialLearner:
         self.trials = TrialBatch(
             self.tasks.train, settings.num_envs, settings.layout, settings.turns
         )
-        self.model = RecurrentActorCritic(self.trials.reset(0).shape[1], settings.hidden)
+        size = self.trials.reset(0).shape[1]
+        self.model = RecurrentActorCritic(size, settings.hidden, settings.memory)
         self.optimiser = torch.optim.Adam(self.model.parameters(), settings.learning_rate, eps=1e-5)
         self.generator = torch.Generator().manual_seed(settings.seed)
         self.updates = 0
@@ -449,7 +486,8 @@ def load_model(state: dict[str, Any]) -> RecurrentActorCritic:
     """Return the frozen network of a checkpoint."""
     weights = state["model"]
     hidden, size = weights["encoder.weight"].shape
-    model = RecurrentActorCritic(size, hidden).requires_grad_(False)
+    memory = weights["reader.weight"].shape[1]
+    model = RecurrentActorCritic(size, hidden, memory).requires_grad_(False)
     model.load_state_dict(weights)
     return model
 

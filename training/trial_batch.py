@@ -233,16 +233,16 @@ _LENGTHS: Final = (
     1,
     MOVES * NUM_WAYS,
     4,
-    1,
+    NUM_WAYS,
 )
 _ENDS: Final = np.cumsum(_LENGTHS).tolist()
-MASK, GROUP, MOVE, EVENT, FREE, NEARER, CROWD, WAY = (
+MASK, GROUP, MOVE, EVENT, FREE, NEARER, CROWD, WAYS = (
     slice(end - length, end) for end, length in zip(_ENDS, _LENGTHS, strict=True)
 )
 """Places of what is read by name in a description: open actions, own group, kind of step of each
 move, everybody's steps in the last turn without and with a sanction, whether there is anything to
-choose, whether each move leads nearer by each way, 0 to 3 or more people in R, and the length of
-the way to the goal as a share of FAR."""
+choose, whether each move leads nearer by each way, 0 to 3 or more people in R, and the lengths of
+the ways as shares of FAR."""
 
 
 class TrialBatch:

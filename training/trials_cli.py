@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from normgym_envs.constants import INTERACTION_STEPS
 from normgym_envs.errors import ConfigError, MissingExtraError, UnknownNameError
 from normgym_envs.norms.library import load_norms
 from normgym_envs.protocol.generator import list_possible_norms
@@ -44,6 +45,7 @@ def train_on_trials(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the measured numbers to this file.")
     ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw them to this picture.")] = None,
 ) -> None:
     """Train a recurrent PPO on trials with a hidden norm, or measure one with frozen weights.
 
@@ -54,7 +56,12 @@ def train_on_trials(
     if find_spec("torch") is None:
         raise MissingExtraError("training needs torch; install it with: pip install 'normgym[rl]'")
     if evaluate is not None:
-        _evaluate(evaluate, norms, trials, greedy, json_file)
+        results = _evaluate(evaluate, norms, trials, greedy, json_file)
+        if plot is not None:
+            from training.trial_plots import plot_trials
+
+            folder = evaluate if evaluate.is_dir() else evaluate.parent
+            plot_trials(results, INTERACTION_STEPS, folder / "log.jsonl", plot)
         return
     assert out is not None
     from training.recurrent_ppo import TrialSettings, train_trials
@@ -72,8 +79,10 @@ def train_on_trials(
     )
 
 
-def _evaluate(path: Path, part: str, trials: int, greedy: bool, json_file: Path | None) -> None:
-    """Measure a checkpoint and the yardsticks, and print a table."""
+def _evaluate(
+    path: Path, part: str, trials: int, greedy: bool, json_file: Path | None
+) -> dict[str, Any]:
+    """Measure a checkpoint and the yardsticks, print a table, and return all results."""
     from training.recurrent_ppo import load_checkpoint, load_model, restore_settings
     from training.trial_evaluation import PLAYERS, count_trials, summarise
 
@@ -82,7 +91,7 @@ def _evaluate(path: Path, part: str, trials: int, greedy: bool, json_file: Path 
     state = load_checkpoint(path)
     settings, model = restore_settings(state), load_model(state)
     chosen = list_norms_of(part, settings)
-    results = {}
+    results: dict[str, Any] = {}
     table = Table(box=box.SIMPLE, caption=_describe(part, len(chosen), trials, settings.turns))
     table.add_column("player")
     table.add_column("violations per 100 own turns\nby quarter", justify="right")
@@ -121,6 +130,7 @@ def _evaluate(path: Path, part: str, trials: int, greedy: bool, json_file: Path 
             json_file.write_text(json.dumps({**header, "players": results}, indent=1) + "\n")
         except OSError as error:
             raise ConfigError(f"--json: {json_file} cannot be written: {error.strerror}") from None
+    return results
 
 
 def list_norms_of(part: str, settings: "TrialSettings") -> tuple[Norm, ...]:

@@ -24,6 +24,7 @@ from training.recurrent_ppo import (
     label_beliefs,
     load_checkpoint,
     load_model,
+    measure_way,
     play,
     restore_settings,
     split_tasks,
@@ -37,7 +38,6 @@ from training.trial_batch import (
     MOVE,
     NUM_GROUPS,
     NUM_STEPS,
-    WAY,
     Public,
     Room,
     TrialBatch,
@@ -166,19 +166,42 @@ def test_a_row_is_a_trial_of_the_trial_environment() -> None:
         assert all(step[3] == (turn == 59) for step in played)
 
 
-def test_labels_are_the_next_verdict_of_the_trial() -> None:
+def test_labels_are_what_the_whole_trial_shows() -> None:
     rng = np.random.default_rng(0)
-    views = np.zeros((30, 3, 200), np.float32)
-    views[..., EVENT] = rng.random((30, 3, 2 * NUM_GROUPS * NUM_STEPS)) < 0.05
-    last = views[7]
+    views = np.zeros((30, 3, 300), np.float32)
+    views[..., EVENT] = rng.random((30, 3, 2 * NUM_GROUPS * NUM_STEPS)) < 0.02
+    last = views[7] * 2
     labels = label_beliefs(torch.as_tensor(views), torch.as_tensor(last)).numpy()
     shown = np.concatenate([views, last[None]])[..., EVENT].reshape(31, 3, 2, -1)
-    for t in range(30):
-        for row in range(3):
-            for kind in range(NUM_GROUPS * NUM_STEPS):
-                later = [s for s in range(t + 1, 31) if shown[s, row, :, kind].any()]
-                wanted = shown[later[0], row, 1, kind] if later else -1
-                assert labels[t, row].reshape(-1)[kind] == wanted
+    for row in range(3):
+        for kind in range(NUM_GROUPS * NUM_STEPS):
+            clean, bad = shown[:, row, 0, kind].sum(), shown[:, row, 1, kind].sum()
+            wanted = bad / (clean + bad) if clean + bad else -1
+            assert labels[row].reshape(-1)[kind] == pytest.approx(wanted)
+    assert {-1.0, 0.0, 1.0} < set(np.unique(labels).tolist())
+
+
+def test_the_way_to_go_leads_round_doors_that_are_believed_to_be_closed() -> None:
+    batch = TrialBatch([get_norm("all-exit-left")], 8, "cafe", 200)
+    view = torch.as_tensor(batch.reset(0))
+    believed = torch.zeros(8, NUM_GROUPS, NUM_STEPS)
+    believed[:, :, 1:3] = 0.75  # the bottom and right doors
+    distance = batch.engine.tables[0][0]["distance"].astype(int)
+    doors = batch.layout.doors
+    seen = set()
+    for _ in range(199):
+        view = torch.as_tensor(batch.step(batch.engine.plan()[0][:, 0])[0])
+        ways = measure_way(view, believed, 40.0)
+        public = read_public(batch.engine, batch.slots)
+        for row in np.flatnonzero(public.present[:, 0]):
+            cell = public.positions[row, 0]
+            if public.goal1_done[row]:
+                away = distance[cell, doors]
+                assert ways[row] == pytest.approx(min(away[0], *(away[1:] + 30)))
+                seen.add(int(np.argmin(away)))
+            else:
+                assert ways[row] == pytest.approx(distance[cell, public.goal1_cell[row]])
+    assert len(seen) > 1
 
 
 def test_advantages_are_discounted_sums_of_errors() -> None:
@@ -229,7 +252,7 @@ def test_memory_lasts_for_the_trial_and_no_longer(learner: TrialLearner) -> None
 
 def test_only_open_actions_are_taken_and_the_belief_is_read_for_the_own_group() -> None:
     trials = TrialBatch([get_norm("zone-r-capacity-1")], 8, "cafe", 150)
-    model = RecurrentActorCritic(trials.reset(0).shape[1], 16)
+    model = RecurrentActorCritic(trials.reset(0).shape[1], 16, 16)
     settings = replace(SMALL, chunk=50)
     rollout = play(trials, model, 0, torch.Generator().manual_seed(0), settings)
     is_open = rollout.views[..., MASK].gather(-1, rollout.actions.unsqueeze(-1))
@@ -259,18 +282,20 @@ def test_only_open_actions_are_taken_and_the_belief_is_read_for_the_own_group() 
 def test_help_at_first_pays_for_ways_and_forgives_sanctions() -> None:
     trials = TrialBatch(NORMS, 8, "cafe", 80)
     size = trials.reset(0).shape[1]
-    model = RecurrentActorCritic(size, 16)
+    model = RecurrentActorCritic(size, 16, 16)
 
     def roll(schooling: float) -> Any:
         generator = torch.Generator().manual_seed(1)
-        return play(trials, model, 0, generator, SMALL, schooling)
+        return play(trials, model, 0, generator, replace(SMALL, detour=0.0), schooling)
 
-    plain, helped = roll(0.0), roll(1.0)
+    plain, helped = roll(0.0), roll(1.0)  # with no detour for beliefs
     assert torch.equal(plain.actions, helped.actions)
     sanctioned = plain.rewards * 10 < -15
     assert sanctioned.any()
     gained = (helped.rewards - plain.rewards) * 10
-    way = plain.views[..., WAY].squeeze(-1) * 40
+    way = torch.stack(
+        [measure_way(view, torch.zeros(8, NUM_GROUPS, NUM_STEPS), 0.0) for view in plain.views]
+    )
     for t in range(79):
         for row in range(8):
             there = bool(plain.views[t, row, FREE]) and way[t + 1, row] > 0

@@ -23,7 +23,7 @@ SIZE = TrialBatch(NORMS, 1, "cafe", 4).reset(0).shape[1]
 
 def make_model() -> RecurrentActorCritic:
     torch.manual_seed(0)
-    return RecurrentActorCritic(SIZE, 8).requires_grad_(False)
+    return RecurrentActorCritic(SIZE, 8, 8).requires_grad_(False)
 
 
 @pytest.mark.parametrize("player", PLAYERS)
@@ -148,9 +148,12 @@ def test_the_command_trains_goes_on_and_measures(tmp_path: Path) -> None:
     assert len((tmp_path / "run" / "log.jsonl").read_text().splitlines()) == 2
     measured = tmp_path / "numbers.json"
     measure = ["trials", "--evaluate", str(tmp_path / "run"), "--norms", "library"]
-    shown = runner.invoke(app, [*measure, "--trials", "2", "--json", str(measured)])
+    picture = tmp_path / "figure.png"
+    files = ["--json", str(measured), "--plot", str(picture)]
+    shown = runner.invoke(app, [*measure, "--trials", "2", *files])
     assert shown.exit_code == 0, shown.output
     assert "3 library norms, 2 trials of 200 turns each, frozen weights" in shown.output
+    assert picture.read_bytes()[:4] == b"\x89PNG"
     numbers = json.loads(measured.read_text())
     assert set(numbers["players"]) == set(PLAYERS)
     assert set(numbers["players"]["oracle"]["by_norm"]) == {
