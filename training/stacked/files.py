@@ -25,7 +25,7 @@ from training.worlds import Floats
 LEARNER: Final = "stacked"
 PARTS: Final = ("params", "targets", "moments_1", "moments_2")
 """Weights in a resume file, as `StackedNetworks.export` names them."""
-_OTHERS: Final = ("steps", "seconds", "log_size", "actions", "updates", "explore_rng", "sample_rng")
+_OTHERS: Final = ("steps", "time", "log_size", "actions", "updates", "explore_rng", "sample_rng")
 _SAVED: Final = {*PARTS, *_OTHERS}
 """What a resume file holds."""
 

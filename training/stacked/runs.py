@@ -43,9 +43,8 @@ class StackedRuns:
             ConfigError: the runs cannot share a stack.
         """
         self.files = list(files)
-        self._started = time.monotonic()
-        self._saved = self._started
-        self._seconds = 0.0  # of earlier sessions
+        self._saved = time.monotonic()
+        self._times = [{"seconds": 0.0, "cpu_seconds": 0.0} for _ in files]
         self.stack = Stack([one.config for one in files], device, backend)
         self._config = config = self.stack.configs[0]
         rounds = -(-config.steps // (config.train_every * config.num_envs))
@@ -77,9 +76,11 @@ class StackedRuns:
         Raises:
             ConfigError: the disk is full or gone; the same command goes on.
         """
+        begun = _read_clocks()
         first = self.stack.replay.steps
         played = self.stack.play_round()
         self._actions[:, first : first + len(played)] = played.swapaxes(0, 1)
+        begun = self._spend(begun)
         is_at_bin = self.steps >= self._next_bin or self.is_finished
         if is_at_bin:
             self._log_bin()
@@ -91,10 +92,18 @@ class StackedRuns:
                 one.finish(self.steps)
         elif is_at_bin and time.monotonic() - self._saved >= save_seconds:
             self._save()
+        self._spend(begun)
+
+    def _spend(self, begun: tuple[float, float]) -> tuple[float, float]:
+        """Count the time since `begun`, and return the present one."""
+        now = _read_clocks()
+        for spent in self._times:
+            spent["seconds"] += now[0] - begun[0]
+            spent["cpu_seconds"] += (now[1] - begun[1]) / len(self._times)
+        return now
 
     def _log_bin(self) -> None:
-        """Write one entry of every curve."""
-        seconds = self._seconds + time.monotonic() - self._started
+        """Write one entry of every curve; processor time is a norm's share of the stack's."""
         for norm, one in enumerate(self.files):
             one.write(
                 {
@@ -104,7 +113,8 @@ class StackedRuns:
                     "epsilon": self._config.epsilon(self.steps),
                 }
             )
-            one.write({"kind": "time", "steps": self.steps, "seconds": round(seconds, 3)})
+            spent = {name: round(value, 3) for name, value in self._times[norm].items()}
+            one.write({"kind": "time", "steps": self.steps, **spent})
         self.stack.curve.clear()
 
     def _check(self, mark: int) -> None:
@@ -123,14 +133,13 @@ class StackedRuns:
         """Write what interrupted runs go on from; only ever at the end of a bin."""
         stack = self.stack
         state = stack.networks.export()
-        seconds = self._seconds + time.monotonic() - self._started
         for norm, one in enumerate(self.files):
             actions = self._actions[norm, : stack.replay.steps]
             one.writer.save_resume(
                 self.steps,
                 {
                     "steps": self.steps,
-                    "seconds": seconds,
+                    "time": self._times[norm],
                     "log_size": one.writer.log_size(),
                     "actions": torch.from_numpy(actions.copy()),
                     "updates": stack.networks.updates,
@@ -177,8 +186,7 @@ class StackedRuns:
         for norm, state in enumerate(states):
             stack.explore_rngs[norm].bit_generator.state = json.loads(state["explore_rng"])
             stack.sample_rngs[norm].bit_generator.state = json.loads(state["sample_rng"])
-        self._seconds = max(state["seconds"] for state in states)
-        self._started = time.monotonic()
+        self._times = [dict(state["time"]) for state in states]
 
 
 def train_stacked(
@@ -257,6 +265,11 @@ def _note_errors(files: Sequence[RunFiles], text: str, errors: dict[Path, str]) 
     for one in files:
         one.fail(text)
         errors[one.writer.folder] = text
+
+
+def _read_clocks() -> tuple[float, float]:
+    """Return seconds on the wall and of processor time."""
+    return time.monotonic(), time.process_time()
 
 
 def _take(stacked: Stacked, norm: int) -> Stacked:

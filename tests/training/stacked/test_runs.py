@@ -76,6 +76,11 @@ def test_killed_runs_go_on_to_the_same_end(make_config: Make, tmp_path: Path) ->
         assert (info.status, info.steps, info.learner) == ("finished", 4_000, "stacked")
         assert list(list_checkpoints(again)) == list(config.validation_at)
         assert not (again / "resume.pt").exists()
+        times = [entry for entry in read_log(again) if entry["kind"] == "time"]
+        assert times[0].keys() == {"kind", "steps", "seconds", "cpu_seconds"}
+        spent = [entry["cpu_seconds"] for entry in times]
+        assert spent == sorted(spent)
+        assert spent[0] > 0
 
 
 def test_files_are_those_of_the_other_learner(make_config: Make, tmp_path: Path) -> None:
