@@ -1,6 +1,10 @@
 """Norms of a stack do not see each other, and what cannot be stacked is refused."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,3 +81,40 @@ def test_a_gpu_gives_the_same_weights(make_config: Make) -> None:
     here, there = train(configs, 12), train(configs, 12, device="cuda")
     for name, value in here["params"].items():
         np.testing.assert_allclose(there["params"][name], value, rtol=1e-3, atol=1e-5)
+
+
+UNCOMPILED = """
+import warnings
+import numpy as np
+from training.config import DQNConfig
+from training.stacked.stack import Stack
+
+warnings.simplefilter("ignore")  # counters of the world wrap round on purpose
+settings = dict(num_envs=2, learning_starts=40, steps=400, episode_steps=20, epsilon_share=0.001)
+stack = Stack([DQNConfig("group-seating-1", **settings)])
+for _ in range(9):
+    stack.play_round()
+weights = stack.networks.export()["params"]
+print(stack.networks.updates, *(float(np.float64(value).sum()) for value in weights.values()))
+"""
+
+
+def run_elsewhere(**environment: str) -> list[float]:
+    """Return updates and sums of weights from a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", UNCOMPILED],
+        cwd=Path(__file__).resolve().parents[3],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [float(number) for number in done.stdout.split()]
+
+
+@pytest.mark.slow
+def test_loops_do_the_same_uncompiled() -> None:
+    """Where indices are checked and small integers do not widen by themselves."""
+    plain = run_elsewhere(NUMBA_DISABLE_JIT="1")
+    assert plain[0] == 8
+    np.testing.assert_allclose(plain, run_elsewhere(), rtol=1e-6, atol=1e-5)
