@@ -178,6 +178,7 @@ def print_agents() -> None:
         mark = " (privileged)" if getattr(kind, "privileged", False) else ""
         line = (kind.__doc__ or "").splitlines()[0]
         typer.echo(f"{name:<18}{line}{mark}")
+    typer.echo("dqn:PATH          A trained DQN: a checkpoint, a run or a sweep (docs/dqn.md).")
     typer.echo("Any other: package.module:attribute, a class with reset and act or a function.")
 
 

@@ -9,11 +9,12 @@ import pytest
 import agents
 import benchmarks
 import normgym_envs
+import training
 from normgym_envs.errors import MissingExtraError
 
 MODULES = [
     module.name
-    for package in (normgym_envs, agents, benchmarks)
+    for package in (normgym_envs, agents, training, benchmarks)
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
     if not module.name.endswith("__main__")
 ]

@@ -40,7 +40,7 @@ def test_core_imports_nothing_optional(module: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("package", ["normgym_envs", "agents", "benchmarks"])
+@pytest.mark.parametrize("package", ["normgym_envs", "agents", "training", "benchmarks"])
 def test_packages_are_those_of_this_project(package: str) -> None:
     # Another distribution installs a package called `agents` too.
     spec = find_spec(package)

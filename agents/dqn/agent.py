@@ -7,7 +7,7 @@ flat observation. `dqn:PATH@CONDITION` takes one condition of a sweep that holds
 
 import hashlib
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -167,16 +167,10 @@ def _make_source(name: str, paths: Sequence[Path], notes: tuple[str, ...] = ()) 
     digest = hashlib.sha256()
     by_norm: dict[str, Any] = {}
     for path in paths:
-        checkpoint = _load_once(path.resolve(), path.stat().st_mtime_ns)
+        checkpoint = load_checkpoint(path)
         if checkpoint.norm in by_norm:
             raise RecordError(f"agent {name!r}: two policies for norm {checkpoint.norm!r}")
         by_norm[checkpoint.norm] = partial(DQNAgent, checkpoint)
         digest.update(path.read_bytes())
     first = next(iter(by_norm.values()))
     return AgentSource(name, first, digest.hexdigest()[:16], by_norm=by_norm, notes=notes)
-
-
-@cache
-def _load_once(path: Path, modified: int) -> Checkpoint:
-    """Read a checkpoint once as long as it is not written anew."""
-    return load_checkpoint(path)

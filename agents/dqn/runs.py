@@ -9,6 +9,7 @@
 A sweep is a folder of such folders. Reading `run.json` and `log.jsonl` needs no torch.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -103,7 +104,7 @@ class Checkpoint:
         from agents.dqn.networks import QNetwork
 
         network = QNetwork(self.encoder, self.num_slots)
-        network.load_state_dict(dict(self.state_dict))
+        network.load_state_dict(dict(self.state_dict), assign=True)
         return network.eval()
 
 
@@ -178,7 +179,9 @@ class RunWriter:
         Raises:
             RecordError: another process is at it.
         """
-        with _explain_disk(self.folder), (self.folder / ".lock").open("ab") as lock:
+        with _explain_disk(self.folder):
+            lock = (self.folder / ".lock").open("ab")
+        with lock, _explain_disk(self.folder, only_full=True):
             if fcntl is not None:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -465,9 +468,7 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         data = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds for files that are not its own
-        raise RecordError(
-            f"{path} is damaged or no checkpoint ({type(error).__name__})"
-        ) from None
+        raise RecordError(f"{path} is damaged or no checkpoint ({type(error).__name__})") from None
     if not isinstance(data, dict):
         raise RecordError(f"{path} is damaged: expected a table of values")
     return data
@@ -491,15 +492,17 @@ def _replace(path: Path, content: bytes) -> None:
 class _explain_disk:
     """Turns an error of the file system into one line that says what to do."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, only_full: bool = False) -> None:
         self._folder = folder
+        self._only_full = only_full  # leave all other errors as they are
 
     def __enter__(self) -> None:
         """Do nothing."""
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         """Explain what the file system refused."""
-        if isinstance(error, OSError):
+        is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if isinstance(error, OSError) and (is_full or not self._only_full):
             raise ConfigError(
                 f"{self._folder} cannot be written to: {error.strerror}; make room or give "
                 "another folder, then repeat the command: it goes on where it was"

@@ -17,10 +17,11 @@ pytest.importorskip("stable_baselines3", reason=REASON)
 from agents.dqn.runs import load_run  # noqa: E402
 from normgym_envs import cli  # noqa: E402
 from normgym_envs.errors import ConfigError, MissingExtraError  # noqa: E402
+from normgym_envs.norms.library import list_norms  # noqa: E402
 from training import sweep as sweep_module  # noqa: E402
 from training.config import run_name  # noqa: E402
 from training.dqn import train_dqn  # noqa: E402
-from training.progress import describe_run, make_table  # noqa: E402
+from training.progress import describe_run, draw_bar, draw_table, make_table  # noqa: E402
 from training.ray_tasks import check_address, train_remotely  # noqa: E402
 from training.sweep import Sweep, plan_sweep, train_locally, train_on_ray  # noqa: E402
 
@@ -91,6 +92,28 @@ def test_a_killed_worker_is_a_failed_run(tmp_path: Path, monkeypatch: pytest.Mon
     assert [run.status for run in sweep.runs] == ["failed", "finished"]
     assert "killed by SIGKILL; the same command goes on with it" in sweep.failed[0].error
     assert load_run(sweep.runs[0].folder).steps >= 400
+
+
+def test_progress_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with draw_bar("bend-right-1_mlp_sparse_0", 400) as tell:
+        tell(100)
+        tell(400)
+    assert "400/400" in capsys.readouterr().err
+    sweep = plan_sweep([make_config(norm) for norm in list_norms()[:20]], tmp_path)
+    for run, status in zip(sweep.runs, ["finished", "failed", *["running"] * 14], strict=False):
+        run.status, run.steps = status, 400
+    sweep.runs[1].error = "out of luck"
+    with draw_table() as show:
+        show(sweep)
+    shown = capsys.readouterr().err
+    for text in ("1 finished", "14 running", "4 waiting", "1 failed", "out of luck", "and 3 more"):
+        assert text in shown
 
 
 def test_bad_sweeps(tmp_path: Path) -> None:
