@@ -59,6 +59,7 @@ class Stack:
         self.configs = tuple(configs)
         self.worlds = StackedWorlds(configs)
         config = self.worlds.config
+        self._shape = len(configs), config.num_envs
         layout = np.ascontiguousarray(self.worlds.engine.tables[0][0]["plane"], np.float32)
         self._codec = Codec(self.worlds.num_slots, config.episode_steps, layout)
         self.device = check_device(device)
@@ -74,10 +75,6 @@ class Stack:
         self.networks.restore(start_state(params), 0)
         self._codes = self._encode(self.worlds.reset())
         self.replay.begin(self._codes)
-
-    @property
-    def _shape(self) -> tuple[int, int]:
-        return len(self.configs), self.worlds.config.num_envs
 
     def play_round(self) -> npt.NDArray[np.uint8]:
         """Play `train_every` turns in all worlds and do the updates that are due.
