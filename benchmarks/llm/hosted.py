@@ -5,24 +5,29 @@ import sys
 from pathlib import Path
 from typing import Any, Literal
 
-from inspect_ai import eval as evaluate
-from inspect_ai.log import EvalLog
-from inspect_ai.model import (
-    GenerateConfig,
-    ModelCost,
-    ModelInfo,
-    get_model_info,
-    set_model_cost,
-    set_model_info,
-)
-
 from agents.llm import Backend
 from agents.llm.backends.inspect_models import InspectBackend
 from benchmarks.llm.pricing import Price
 from benchmarks.llm.session import Session
 from benchmarks.llm.task import make_task
 from benchmarks.runner import Run
-from normgym_envs.errors import ConfigError
+from normgym_envs.errors import ConfigError, MissingExtraError
+
+try:
+    from inspect_ai import eval as evaluate
+    from inspect_ai.log import EvalLog
+    from inspect_ai.model import (
+        GenerateConfig,
+        ModelCost,
+        ModelInfo,
+        get_model_info,
+        set_model_cost,
+        set_model_info,
+    )
+except ImportError as error:
+    raise MissingExtraError(
+        f'hosted models need inspect_ai ({error}); install it with: pip install "normgym[llm]"'
+    ) from None
 
 MAX_SAMPLES = 64
 """Groups in flight, so at least as many episodes."""

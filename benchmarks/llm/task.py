@@ -12,13 +12,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import GenerateConfig, ModelOutput, get_model
-from inspect_ai.model._generate_config import active_generate_config
-from inspect_ai.scorer import Score, Scorer, Target, ci, mean, scorer, stderr
-from inspect_ai.solver import Generate, Solver, TaskState, solver
-
 from agents.llm import Backend, NewcomerSettings
 from agents.llm.backends.inspect_models import InspectBackend
 from benchmarks.build import open_suite
@@ -29,7 +22,19 @@ from benchmarks.records import EpisodeRecord, ErrorRecord
 from benchmarks.runner import select_groups
 from benchmarks.suite import Group, Suite
 from normgym_envs.constants import TEST_PHASES
-from normgym_envs.errors import NormGymError
+from normgym_envs.errors import MissingExtraError, NormGymError
+
+try:
+    from inspect_ai import Task, task
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import GenerateConfig, ModelOutput, get_model
+    from inspect_ai.model._generate_config import active_generate_config
+    from inspect_ai.scorer import Score, Scorer, Target, ci, mean, scorer, stderr
+    from inspect_ai.solver import Generate, Solver, TaskState, solver
+except ImportError as error:
+    raise MissingExtraError(
+        f'the task needs inspect_ai ({error}); install it with: pip install "normgym[llm]"'
+    ) from None
 
 VERSION = 1
 """Moves when samples, prompts' order or scores change; suites and prompts have versions too."""
