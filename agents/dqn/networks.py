@@ -6,7 +6,7 @@ Source: NG App. "Network Architectures".
 
 from typing import Final
 
-from agents.dqn.runs import ENCODERS
+from agents.dqn.checkpoints import ENCODERS
 from normgym_envs.constants import GRID_HEIGHT, GRID_WIDTH, NUM_ACTIONS, NUM_CELLS
 from normgym_envs.errors import MissingExtraError, UnknownNameError
 from normgym_envs.observations.flat import flat_size

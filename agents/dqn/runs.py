@@ -9,22 +9,34 @@
 A sweep is a folder of such folders. Reading `run.json` and `log.jsonl` needs no torch.
 """
 
-import errno
-import hashlib
 import json
 import os
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
 import normgym_envs
-from normgym_envs.errors import ConfigError, MissingExtraError, RecordError, UnknownNameError
+from agents.dqn.checkpoints import (
+    CHECKPOINTS,
+    ENCODERS,
+    Checkpoint,
+    hash_norms,
+    list_checkpoints,
+    load_checkpoint,
+)
+from agents.dqn.files import (
+    FORMAT,
+    check_fields,
+    explain_disk,
+    load_tensors,
+    replace_file,
+    save_tensors,
+)
+from normgym_envs.errors import RecordError, UnknownNameError
 from normgym_envs.norms.library import get_norm, num_slots
 from normgym_envs.observations.flat import flat_size
 
@@ -33,27 +45,29 @@ try:
 except ImportError:  # not a POSIX system: nothing keeps two processes from one run
     fcntl = None  # type: ignore[assignment]
 
-ENCODERS: Final = ("mlp", "cnn")
-"""Source: NG App. "Network Architectures"."""
+__all__ = [
+    "CHECKPOINTS",
+    "ENCODERS",
+    "LEARNERS",
+    "TENSORBOARD",
+    "Checkpoint",
+    "RunInfo",
+    "RunWriter",
+    "hash_norms",
+    "is_run",
+    "list_checkpoints",
+    "list_versions",
+    "load_checkpoint",
+    "load_run",
+    "read_log",
+]
+
 LEARNERS: Final = ("sb3", "stacked")
 STATUSES: Final = ("running", "finished", "failed")
 RUN_FILE: Final = "run.json"
 LOG_FILE: Final = "log.jsonl"
 RESUME_FILE: Final = "resume.pt"
-CHECKPOINTS: Final = "checkpoints"
 TENSORBOARD: Final = "tensorboard"
-FORMAT: Final = 1
-"""Version of all files described here."""
-_CHECKPOINT_FIELDS: Final = {
-    "format": int,
-    "encoder": str,
-    "observation_size": int,
-    "num_slots": int,
-    "norm": str,
-    "norm_library": str,
-    "steps": int,
-    "state_dict": dict,
-}
 _RUN_FIELDS: Final = {
     "format": int,
     "status": str,
@@ -86,33 +100,6 @@ class RunInfo:
     def condition(self) -> str:
         """Encoder, reward and replicate: what the runs of one table share."""
         return f"{self.config['encoder']}_{self.config['reward']}_{self.config['seed']}"
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """A frozen policy."""
-
-    encoder: str  # ENCODERS
-    num_slots: int  # N
-    norm: str  # norm id
-    steps: int  # transitions it was trained on
-    state_dict: Mapping[str, Any]  # of QNetwork, tensors on the CPU
-
-    @cached_property
-    def network(self) -> Any:
-        """The network with these weights, made once; `agents.dqn.networks.QNetwork`."""
-        from agents.dqn.networks import QNetwork
-
-        network = QNetwork(self.encoder, self.num_slots)
-        network.load_state_dict(dict(self.state_dict), assign=True)
-        return network.eval()
-
-
-@cache
-def hash_norms() -> str:
-    """Return a hash of the norm library that ships, 16 hex digits."""
-    path = Path(normgym_envs.__file__).parent / "norms" / "library.toml"
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def list_versions() -> dict[str, str]:
@@ -155,7 +142,7 @@ class RunWriter:
         self.folder = folder
         self.config = dict(config)
         self.learner = learner
-        with _explain_disk(folder):
+        with explain_disk(folder):
             (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
         if (folder / RUN_FILE).exists():
             self._check_owner(load_run(folder))
@@ -179,9 +166,9 @@ class RunWriter:
         Raises:
             RecordError: another process is at it.
         """
-        with _explain_disk(self.folder):
+        with explain_disk(self.folder):
             lock = (self.folder / ".lock").open("ab")
-        with lock, _explain_disk(self.folder, only_full=True):
+        with lock, explain_disk(self.folder, only_full=True):
             if fcntl is not None:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -212,7 +199,7 @@ class RunWriter:
             "error": error,
         }
         text = json.dumps(content, indent=1, allow_nan=False) + "\n"
-        _replace(self.folder / RUN_FILE, text.encode())
+        replace_file(self.folder / RUN_FILE, text.encode())
 
     def log(self, entry: Mapping[str, Any]) -> None:
         """Append one entry to `log.jsonl`; a number that is none (nan) is written as null.
@@ -222,7 +209,7 @@ class RunWriter:
         """
         clean = {key: None if value != value else value for key, value in entry.items()}
         line = json.dumps(clean, separators=(",", ":"), allow_nan=False) + "\n"
-        with _explain_disk(self.folder), (self.folder / LOG_FILE).open("ab", buffering=0) as file:
+        with explain_disk(self.folder), (self.folder / LOG_FILE).open("ab", buffering=0) as file:
             file.write(line.encode())
 
     def log_size(self) -> int:
@@ -259,7 +246,7 @@ class RunWriter:
         """
         slots = num_slots(get_norm(self.config["norm"]))
         path = self.folder / CHECKPOINTS / f"{steps}.pt"
-        _save(
+        save_tensors(
             path,
             {
                 "format": FORMAT,
@@ -281,7 +268,7 @@ class RunWriter:
             steps: transitions done.
             state: everything needed; tensors, numbers, strings and containers of them.
         """
-        _save(self.resume_path, state)
+        save_tensors(self.resume_path, state)
         self.note(steps)
 
     def load_resume(self) -> dict[str, Any] | None:
@@ -290,7 +277,7 @@ class RunWriter:
         Raises:
             RecordError: the file is damaged.
         """
-        return _load(self.resume_path) if self.resume_path.exists() else None
+        return load_tensors(self.resume_path) if self.resume_path.exists() else None
 
     def finish(self, steps: int) -> None:
         """Mark the run as finished and remove `resume.pt`."""
@@ -332,7 +319,7 @@ def load_run(folder: Path) -> RunInfo:
         raise RecordError(f"{folder} has no {RUN_FILE}") from None
     except (OSError, ValueError) as error:
         raise RecordError(f"{path} is damaged: {error}") from None
-    _check_fields(path, data, _RUN_FIELDS)
+    check_fields(path, data, _RUN_FIELDS)
     if data["status"] not in STATUSES or data["learner"] not in LEARNERS:
         raise RecordError(f"{path} is damaged: status {data['status']!r}, {data['learner']!r}")
     for name in ("norm", "encoder", "reward", "steps", "seed"):
@@ -362,148 +349,3 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
             raise RecordError(f"{path}: line {number} is damaged: expected an object with a kind")
         entries.append(entry)
     return entries
-
-
-def list_checkpoints(folder: Path) -> dict[int, Path]:
-    """Return the checkpoints of a run by steps, ascending."""
-    found = {
-        int(path.stem): path
-        for path in (folder / CHECKPOINTS).glob("*.pt")
-        if path.stem.isdecimal()
-    }
-    return dict(sorted(found.items()))
-
-
-def load_checkpoint(path: Path) -> Checkpoint:
-    """Return a frozen policy, checked against the library and observations of this package.
-
-    Args:
-        path: file that `RunWriter.save_checkpoint` wrote.
-
-    Raises:
-        RecordError: damaged, or made for another format, norm library or observation size.
-        MissingExtraError: torch is missing.
-    """
-    data = _load(path)
-    _check_fields(path, data, _CHECKPOINT_FIELDS)
-    if data["norm_library"] != hash_norms():
-        raise RecordError(
-            f"{path} was trained on norm library {data['norm_library']}; this is {hash_norms()}"
-        )
-    if data["encoder"] not in ENCODERS:
-        raise RecordError(f"{path}: {UnknownNameError('encoder', data['encoder'], ENCODERS)}")
-    try:
-        expected = num_slots(get_norm(data["norm"]))
-    except UnknownNameError as error:
-        raise RecordError(f"{path}: {error}") from None
-    if data["num_slots"] != expected or data["observation_size"] != flat_size(expected):
-        raise RecordError(
-            f"{path} takes {data['observation_size']} numbers of {data['num_slots']} agents; "
-            f"expected {flat_size(expected)} of {expected} for norm {data['norm']!r}"
-        )
-    _check_weights(path, data)
-    return Checkpoint(
-        data["encoder"], data["num_slots"], data["norm"], data["steps"], data["state_dict"]
-    )
-
-
-def _check_weights(path: Path, data: Mapping[str, Any]) -> None:
-    """Refuse weights that do not fit the network, or are no numbers."""
-    import torch
-
-    from agents.dqn.networks import QNetwork
-
-    with torch.device("meta"):
-        wanted = QNetwork(data["encoder"], data["num_slots"]).state_dict()
-    weights = data["state_dict"]
-    for name in dict.fromkeys([*wanted, *weights]):
-        if name not in wanted or name not in weights:
-            known = "unknown" if name not in wanted else "no"
-            raise RecordError(f"{path}: {known} weights {name!r} for encoder {data['encoder']!r}")
-        if not isinstance(weights[name], torch.Tensor) or (
-            weights[name].shape != wanted[name].shape
-        ):
-            raise RecordError(
-                f"{path}: weights {name!r} do not have the shape {tuple(wanted[name].shape)}"
-            )
-        if not bool(torch.isfinite(weights[name]).all()):
-            raise RecordError(f"{path}: weights {name!r} are not all finite")
-
-
-def _check_fields(path: Path, data: object, fields: Mapping[str, type]) -> None:
-    """Refuse an object that lacks fields or has them of other types."""
-    if not isinstance(data, dict):
-        raise RecordError(f"{path} is damaged: expected an object with {', '.join(fields)}")
-    if data.get("format") != FORMAT:
-        raise RecordError(f"{path} has format {data.get('format')!r}; expected {FORMAT}")
-    for name, kind in fields.items():
-        if type(data.get(name)) is not kind:
-            raise RecordError(
-                f"{path} is damaged: {name} is {type(data.get(name)).__name__}; "
-                f"expected {kind.__name__}"
-            )
-
-
-def _save(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a file of tensors in one piece."""
-    import torch
-
-    buffer = BytesIO()
-    torch.save(dict(content), buffer)
-    _replace(path, buffer.getvalue())
-
-
-def _load(path: Path) -> dict[str, Any]:
-    """Return a file of tensors; nothing in it is executed."""
-    try:
-        import torch
-    except ImportError:
-        raise MissingExtraError(
-            "reading a DQN checkpoint needs torch; install the extra: pip install 'normgym[rl]'"
-        ) from None
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
-    try:
-        data = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises many kinds for files that are not its own
-        raise RecordError(f"{path} is damaged or no checkpoint ({type(error).__name__})") from None
-    if not isinstance(data, dict):
-        raise RecordError(f"{path} is damaged: expected a table of values")
-    return data
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Replace a file so that at every moment it is the old one or the new one, whole."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with _explain_disk(path.parent):
-        try:
-            with temporary.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-
-
-class _explain_disk:
-    """Turns an error of the file system into one line that says what to do."""
-
-    def __init__(self, folder: Path, *, only_full: bool = False) -> None:
-        self._folder = folder
-        self._only_full = only_full  # leave all other errors as they are
-
-    def __enter__(self) -> None:
-        """Do nothing."""
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Explain what the file system refused."""
-        is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        if isinstance(error, OSError) and (is_full or not self._only_full):
-            raise ConfigError(
-                f"{self._folder} cannot be written to: {error.strerror}; make room or give "
-                "another folder, then repeat the command: it goes on where it was"
-            ) from None

@@ -1,5 +1,6 @@
 """`normgym train dqn --ray`: a sweep on a real local cluster, and one on an address of nobody."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ def cluster() -> Iterator[str]:
     """Start a cluster of this machine's own, with processes apart from this one."""
     from ray.cluster_utils import Cluster
 
+    os.environ.setdefault("RAY_worker_niceness", "0")  # ray's own 15 starves on a busy computer
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
     try:
         yield cluster.address
