@@ -1,8 +1,8 @@
 # Everything runs in .venv, which the first command sets up; later ones need no network.
 #   make bench   run every built-in agent on a suite and write the report
 #   make test    all tests, with the extras rl, llm and finetune where torch comes as a CPU build
-#   make test-integrations   step and train through RLlib, TorchRL, Stable-Baselines3, PufferLib
-#                and the EPyMARL face, in environments of their own (.venvs); CPU builds only
+#   make test-integrations   step and train through RLlib, TorchRL, Stable-Baselines3, PufferLib,
+#                EPyMARL's and verifiers' faces, in environments of their own (.venvs); CPU builds only
 #   make check   the contributor's one command: format, lint, types, import contracts, fast tests
 #   make clean   remove .venv, caches and results of `make bench`
 
@@ -41,7 +41,7 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) tests
 
 # One environment per set of consumers whose pins agree. The stamp is newer than what it came from.
-CONSUMERS := rl rllib
+CONSUMERS := rl rllib verifiers
 test-integrations: $(CONSUMERS:%=.venvs/%/.stamp)
 	for consumer in $(CONSUMERS); do \
 		.venvs/$$consumer/bin/python -m pytest -q tests/integrations/$$consumer || exit 1; done

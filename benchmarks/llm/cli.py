@@ -164,7 +164,9 @@ def play_models(
             )
         jobs.append(_Job(setup, setup.open_backend(), cost, groups))
     for job in jobs:
-        prompt, estimate = run_async(preview(job.setup, played, groups, job.backend, job.price))
+        # a run is only tried on its first turns; an estimate plays whole episodes
+        tried = played if dry_run else shorten(played, 1, 1)
+        prompt, estimate = run_async(preview(job.setup, tried, groups, job.backend, job.price))
         if dry_run:
             typer.echo(f"=== {job.setup.label}: the first prompt ===\n{show_prompt(prompt)}\n")
             typer.echo(f"=== {job.setup.label}: estimate for suite {played.name} ===")

@@ -86,8 +86,10 @@ def play_hosted(
     )
     if session.fault is not None:
         raise session.fault
-    if done[0].error is not None and not session.records:
-        raise ConfigError(f"inspect gave up: {done[0].error.message}")
+    problems = [sample.error for sample in done[0].samples or [] if sample.error is not None]
+    first = done[0].error or next(iter(problems), None)
+    if first is not None and not session.records:
+        raise ConfigError(f"inspect gave up: {first.message}")
     return session.finish()
 
 

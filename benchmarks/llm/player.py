@@ -6,6 +6,7 @@ an episode is worked out by `benchmarks.playing`, as for every other agent.
 
 import asyncio
 import copy
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -19,7 +20,7 @@ from benchmarks.playing import Observe, Seat, Watch, describe_error, drop_row, f
 from benchmarks.records import Record
 from normgym_envs.constants import MAX_SLOTS, Action, Ending
 from normgym_envs.engine import BatchEngine
-from normgym_envs.errors import NormGymError, RecordError
+from normgym_envs.errors import ConfigError, NormGymError, RecordError
 from normgym_envs.protocol.trace import TraceRecorder
 from normgym_envs.types import Layout
 
@@ -178,8 +179,12 @@ async def _ask(
     except NormGymError:
         raise
     except Exception as error:
-        if type(error).__module__.startswith("inspect_ai."):
+        kind = type(error).__name__
+        if kind == "LimitExceededError":
             raise  # a limit of inspect's, which ends the sample
+        if kind == "PrerequisiteError":  # of inspect, marked up for a terminal
+            text = re.sub(r"\[/?\w+\]", "", " ".join(str(error).split()))
+            raise ConfigError(f"the model cannot be reached: {text}") from error
         seat.error = describe_error(error)
         return None
     ledger.asked += 1

@@ -18,8 +18,8 @@ pip=("$folder/bin/python" -m pip --disable-pip-version-check)
 names=$(sed 's/[=<>].*//' "$here/constraints.txt" | paste -sd'|')
 grep -viE "^($names)[=<>]" constraints.txt | cat - "$here/constraints.txt" > "$folder/constraints.txt"
 
-if ! "$folder/bin/python" -c "import torch" 2> /dev/null; then
-    torch=$(grep -i '^torch=' "$here/constraints.txt")
+torch=$(grep -i '^torch=' "$here/constraints.txt" || true)
+if [ -n "$torch" ] && ! "$folder/bin/python" -c "import torch" 2> /dev/null; then
     plan=$("${pip[@]}" install --dry-run ${index:+--index-url "$index"} "$torch") || offline
     if grep -Eqi ' (nvidia|cuda)-' <<< "$plan"; then
         echo "pip would install torch with CUDA (several GB). For a CPU build, name an index that has one:" >&2

@@ -5,6 +5,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -115,11 +116,11 @@ def test_nothing_told_to_logs_names_the_norm_or_the_key(serve, normgym, tmp_path
 
 
 def test_failures_are_counted_as_they_were_injected(serve, normgym, tmp_path: Path) -> None:
-    server = serve(wander, fail_often, slow=5.0)
+    server = serve(wander, fail_often, slow=15.0)
     status, out, err = normgym(
         *("bench", "llm", "--suite", "smoke", "--interaction-turns", 12, "--test-turns", 12),
         *("--model", "openai-api/stub/stub", "--modality", "text", "--out", tmp_path),
-        *("--model-arg", "max_retries=0", "--parameter", "attempt_timeout=1"),
+        *("--model-arg", "max_retries=0", "--parameter", "attempt_timeout=4"),
     )
     assert status == 0, err
     records, failures, decisions = read_run(tmp_path)
@@ -188,3 +189,18 @@ def test_the_task_runs_under_inspect_itself(serve, tmp_path: Path) -> None:
     tests = [record["joint"] for record in records if record["phase"] != "interaction"]
     (joint,) = (score for score in log.results.scores if score.name == "joint")
     assert joint.metrics["mean"].value == pytest.approx(sum(tests) / len(tests))
+
+
+def test_a_server_that_is_not_there_is_one_clear_line(
+    normgym, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VLLM_BASE_URL", raising=False)
+    pytest.importorskip("inspect_ai")
+    if find_spec("vllm") is not None:
+        pytest.skip("inspect would start a server with the vllm that is installed")
+    status, _, err = normgym(
+        *("bench", "llm", *SHORT, "--limit", 1, "--modality", "text", "--model", "vllm/nobody")
+    )
+    assert status == 2
+    assert "the model cannot be reached" in err
+    assert len(err.strip().splitlines()) == 1
