@@ -10,7 +10,7 @@ end only. The form is that of RL2 (Duan et al. 2016) with PPO (Schulman et al. 2
 Two things beside plain PPO. An auxiliary loss makes the memory predict, for each group and kind of
 step, whether the next such step in the trial will be sanctioned; that becomes public a few turns
 later, so it uses nothing hidden. The policy is given the prediction for its own group. And at first
-ways are rewarded and sanctions cheap (`schooling`), or nothing is learnt but to stand still.
+ways are rewarded and sanctions cheap, or nothing is learnt but to stand still; later neither is.
 
 What the network is told is in `trial_batch.py`, measuring in `trial_evaluation.py`.
 """
@@ -50,6 +50,9 @@ from training.trial_batch import (
 
 CHECKPOINT: Final = "learner.pt"
 FORMAT: Final = 1
+DETOUR: Final = 40.0
+"""Cells that a door may be farther off to avoid a sure sanction. Source: not in NG; chosen as the
+20 points of a sanction over the half point that a turn is worth to who makes trip after trip."""
 SEED_BLOCK: Final = 2**32
 """Trials of run s have the seeds from 2^32 s on."""
 KINDS: Final = ("exit_doors", "group_doors", "zone_forbidden", "zone_capacity")
@@ -60,7 +63,7 @@ KINDS: Final = ("exit_doors", "group_doors", "zone_forbidden", "zone_capacity")
 class TrialSettings:
     """What may be set; none of it is NG's, which has no meta-learner."""
 
-    steps: int = 8_000_000  # turns of all rows together
+    steps: int = 3_000_000  # turns of all rows together
     seed: int = 0  # of weights, trials and actions, [0, 200]
     task_seed: int = 0  # of the norms and their split
     num_envs: int = 128  # trials side by side
@@ -84,9 +87,9 @@ class TrialSettings:
     max_norm: float = 0.5  # of the gradient
     reward_scale: float = 0.1
     shaping: float = 0.5  # reward points for each cell nearer to the goal, falling to 0
-    detour: float = 40.0  # cells that the door taken as goal may be farther off to be a safe one
+    shaped: float = 0.4  # share of the steps after which it is 0
     lenience: float = 0.9  # share of a sanction's cost that is forgiven, falling to 0
-    schooling: float = 0.25  # share of the steps after which there is no such help
+    lenient: float = 0.2  # share of the steps after which it is 0
     checkpoint_every: int = 20  # updates
 
 
@@ -100,7 +103,8 @@ class RecurrentActorCritic(nn.Module):
         self.memory = nn.GRU(EVENT.stop - EVENT.start, memory)
         self.reader = nn.Linear(memory, hidden)
         self.belief = nn.Linear(hidden, NUM_GROUPS * NUM_STEPS)
-        self.trunk = nn.Linear(2 * hidden + NUM_STEPS + MOVES + MOVES * NUM_WAYS, hidden)
+        read = NUM_STEPS + MOVES + MOVES * NUM_WAYS + MOVES
+        self.trunk = nn.Linear(2 * hidden + read, hidden)
         self.actor = nn.Linear(hidden, NUM_ACTIONS)
         self.critic = nn.Linear(hidden, 1)
         for layer in (self.encoder, self.reader, self.trunk):
@@ -139,10 +143,27 @@ class RecurrentActorCritic(nn.Module):
         doors, zone_q, zone_r = own[..., :3], own[..., 3:4], own[..., 4:8] * views[..., CROWD]
         zone_r = zone_r.sum(-1, keepdim=True)
         of_way = torch.cat([torch.maximum(zone_q, zone_r), zone_q, zone_r, doors], -1)
-        ways = (views[..., NEARER].reshape(shape) * of_way.unsqueeze(-2)).flatten(-2)
-        trunk = torch.relu(self.trunk(torch.cat([seen, remembered, own, risk, ways], -1)))
+        nearer = views[..., NEARER].reshape(shape)
+        ways = (nearer * of_way.unsqueeze(-2)).flatten(-2)
+        best = cost_doors(views, own).argmin(-1)
+        to_best = (nearer[..., 3:] * functional.one_hot(best, 3).unsqueeze(-2)).sum(-1)
+        read = torch.cat([seen, remembered, own, risk, ways, to_best], -1)
+        trunk = torch.relu(self.trunk(read))
         logits = self.actor(trunk).masked_fill(views[..., MASK] == 0, -1e9)
         return logits, self.critic(trunk).squeeze(-1), belief, state
+
+
+def cost_doors(views: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+    """Return what leaving by each door costs, in cells: the way, and a detour worth the risk.
+
+    Args:
+        views: (..., F).
+        own: (..., steps), probability of a sanction for the own group.
+
+    Returns:
+        (..., 3).
+    """
+    return views[..., WAYS][..., 3:] * FAR + DETOUR * own[..., :3]
 
 
 def check_settings(settings: TrialSettings) -> None:
@@ -198,22 +219,19 @@ def label_beliefs(views: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
     return torch.where(clean + bad > 0, bad / (clean + bad).clamp(min=1), -1.0)
 
 
-def measure_way(view: torch.Tensor, belief: torch.Tensor, detour: float) -> torch.Tensor:
+def measure_way(view: torch.Tensor, belief: torch.Tensor) -> torch.Tensor:
     """Return how many cells there are to go, by way of the door that is believed to be the best.
 
     Args:
         view: (B, F).
         belief: (B, groups, steps), probability of a sanction.
-        detour: cells that a certain sanction is worth.
 
     Returns:
         (B,); where no door may be chosen the length of the direct way.
     """
-    ways = view[:, WAYS] * FAR
     own = (view[:, GROUP].unsqueeze(-1) * belief).sum(1)
     may_choose = view[:, NEARER].reshape(len(view), MOVES, NUM_WAYS)[..., 3:].abs().sum((1, 2)) > 0
-    by_doors = (ways[:, 3:] + detour * own[:, :3]).amin(1)
-    return torch.where(may_choose, by_doors, ways[:, 0])
+    return torch.where(may_choose, cost_doors(view, own).amin(1), view[:, WAYS][:, 0] * FAR)
 
 
 def compute_advantages(
@@ -239,6 +257,11 @@ def compute_advantages(
     return advantages
 
 
+def fade(strength: float, done: float, share: float) -> float:
+    """Return what is left of a help that falls to 0 at a share of the run, [0, 1]."""
+    return strength * max(0.0, 1 - done / share) if share else 0.0
+
+
 def choose(logits: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     """Draw an action for each row of logits (B, 5); return them and their log probabilities."""
     policy = torch.log_softmax(logits, -1)
@@ -252,7 +275,8 @@ def play(
     first: int,
     generator: torch.Generator,
     settings: TrialSettings,
-    schooling: float = 0.0,
+    shaping: float = 0.0,
+    lenience: float = 0.0,
 ) -> Rollout:
     """Play one batch of trials with a policy.
 
@@ -264,8 +288,9 @@ def play(
         model: the policy.
         first: seed of the first row.
         generator: draws the actions.
-        settings: scale of rewards, and help at full strength.
-        schooling: strength of the help, from 1 at first to 0.
+        settings: of the run.
+        shaping: reward points for each cell nearer to the goal.
+        lenience: share of a sanction's cost that is forgiven.
     """
     view = torch.as_tensor(trials.reset(first))
     turns, rows = trials.turns, len(view)
@@ -291,15 +316,13 @@ def play(
                 for name in ("goals", "sanctioned")
             )
             following = torch.as_tensor(described)
-            if schooling:
+            if shaping or lenience:
                 before, after = (
-                    measure_way(seen, belief[0].sigmoid(), settings.detour)
-                    for seen in (view, following)
+                    measure_way(seen, belief[0].sigmoid()) for seen in (view, following)
                 )
                 same = torch.as_tensor((goals == 0) & free)
                 nearer = torch.where(same, before - after, 0).numpy()
-                forgiven = settings.lenience * VIOLATION_PENALTY * sanctions
-                reward = reward + schooling * (settings.shaping * nearer + forgiven)
+                reward = reward + shaping * nearer + lenience * VIOLATION_PENALTY * sanctions
             view, rewards[t] = following, torch.as_tensor(reward)
             waits = free & (actions[t].numpy() == MOVES)
             counts[4 * t // turns] += (free.sum(), waits.sum(), sanctions.sum(), goals.sum())
@@ -408,15 +431,17 @@ class TrialLearner:
         """Play a batch of trials, learn from it, and return a line for the log."""
         settings, done = self.settings, self.updates / self.num_updates
         self.optimiser.param_groups[0]["lr"] = settings.learning_rate * (1 - 0.9 * done)
-        schooling = max(0.0, 1 - done / settings.schooling) if settings.schooling else 0.0
+        shaping = fade(settings.shaping, done, settings.shaped)
+        lenience = fade(settings.lenience, done, settings.lenient)
         first = settings.seed * SEED_BLOCK + self.updates * settings.num_envs
-        rollout = play(self.trials, self.model, first, self.generator, settings, schooling)
+        rollout = play(self.trials, self.model, first, self.generator, settings, shaping, lenience)
         losses = update(self.model, self.optimiser, rollout, settings, self.generator)
         self.updates += 1
         turns, waits, sanctions, goals = rollout.counts.T
         return {
             "steps": self.steps,
-            "schooling": schooling,
+            "shaping": shaping,
+            "lenience": lenience,
             "sanctions_per_100_turns": (100 * sanctions / turns.clip(1)).tolist(),
             "goals_per_100_turns": (100 * goals / turns.clip(1)).tolist(),
             "wait_share": (waits / turns.clip(1)).tolist(),

@@ -36,7 +36,7 @@ NUM_GROUPS: Final = len(Group)
 NUM_STEPS: Final = len(STEPS)
 MOVES: Final = NUM_ACTIONS - 1
 NUM_WAYS: Final = 6
-"""To the goal freely, round Q and round R; to door A, B and C where any door will do."""
+"""To the goal freely, round Q and round R; or, where any door will do, to door A, B and C."""
 FAR: Final = 40.0
 """Stands for a place that cannot be reached; cells."""
 _CHAIRS, _IN_R, _DOORS = NUM_CELLS, NUM_CELLS + 1, NUM_CELLS + 2  # sets that count as one target
@@ -193,9 +193,9 @@ def describe(room: Room, public: Public, memory: npt.NDArray[np.float32]) -> npt
         axis=2,
     )
     nearer = np.clip(ways[:, None] - ways_there, -1, 1) * own[:, None, None]
-    nearer[..., 3:] *= (public.goal1_done != 0)[:, None, None] & (public.goal2_door < 0)[
-        :, None, None
-    ]  # a door of one's choice
+    may_choose = (public.goal1_done != 0) & (public.goal2_door < 0)  # any door will do
+    nearer[..., :3] *= ~may_choose[:, None, None]
+    nearer[..., 3:] *= may_choose[:, None, None]
     blocked = there == cell[:, None]
     moves = np.stack([blocked, taken[rows[:, None], there], near / 2], axis=2) * own[:, None, None]
     kinds = np.eye(len(Goal1) + 1)[public.goal1_kind][:, : len(Goal1)]

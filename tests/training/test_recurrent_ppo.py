@@ -21,6 +21,7 @@ from training.recurrent_ppo import (
     TrialSettings,
     compute_advantages,
     cut_chunks,
+    fade,
     label_beliefs,
     load_checkpoint,
     load_model,
@@ -187,11 +188,19 @@ def test_the_way_to_go_leads_round_doors_that_are_believed_to_be_closed() -> Non
     believed = torch.zeros(8, NUM_GROUPS, NUM_STEPS)
     believed[:, :, 1:3] = 0.75  # the bottom and right doors
     distance = batch.engine.tables[0][0]["distance"].astype(int)
+    neighbour = batch.engine.tables[0][0]["neighbour"]
     doors = batch.layout.doors
+    model = RecurrentActorCritic(view.shape[1], 16, 16)
+    with torch.no_grad():
+        model.belief.weight.zero_()
+        model.belief.bias.copy_(believed[0].clamp(min=1e-9).logit().flatten())
+    caught: list[torch.Tensor] = []
+    model.trunk.register_forward_hook(lambda _, inputs, __: caught.append(inputs[0][0, :, -4:]))
     seen = set()
     for _ in range(199):
         view = torch.as_tensor(batch.step(batch.engine.plan()[0][:, 0])[0])
-        ways = measure_way(view, believed, 40.0)
+        ways = measure_way(view, believed)
+        model(view.unsqueeze(0))
         public = read_public(batch.engine, batch.slots)
         for row in np.flatnonzero(public.present[:, 0]):
             cell = public.positions[row, 0]
@@ -199,8 +208,12 @@ def test_the_way_to_go_leads_round_doors_that_are_believed_to_be_closed() -> Non
                 away = distance[cell, doors]
                 assert ways[row] == pytest.approx(min(away[0], *(away[1:] + 30)))
                 seen.add(int(np.argmin(away)))
+                best = doors[np.argmin([away[0], *(away[1:] + 30)])]
+                expected = distance[cell, best] - distance[neighbour[cell, :4], best]
+                assert caught[-1][row].tolist() == expected.tolist()
             else:
                 assert ways[row] == pytest.approx(distance[cell, public.goal1_cell[row]])
+                assert caught[-1][row].tolist() == [0] * 4
     assert len(seen) > 1
 
 
@@ -283,18 +296,21 @@ def test_help_at_first_pays_for_ways_and_forgives_sanctions() -> None:
     trials = TrialBatch(NORMS, 8, "cafe", 80)
     size = trials.reset(0).shape[1]
     model = RecurrentActorCritic(size, 16, 16)
+    with torch.no_grad():
+        model.belief.weight.zero_()
+        model.belief.bias.fill_(-50)  # every door is believed to be open
 
-    def roll(schooling: float) -> Any:
+    def roll(*help_given: float) -> Any:
         generator = torch.Generator().manual_seed(1)
-        return play(trials, model, 0, generator, replace(SMALL, detour=0.0), schooling)
+        return play(trials, model, 0, generator, SMALL, *help_given)
 
-    plain, helped = roll(0.0), roll(1.0)  # with no detour for beliefs
+    plain, helped = roll(), roll(0.5, 0.9)
     assert torch.equal(plain.actions, helped.actions)
     sanctioned = plain.rewards * 10 < -15
     assert sanctioned.any()
     gained = (helped.rewards - plain.rewards) * 10
     way = torch.stack(
-        [measure_way(view, torch.zeros(8, NUM_GROUPS, NUM_STEPS), 0.0) for view in plain.views]
+        [measure_way(view, torch.zeros(8, NUM_GROUPS, NUM_STEPS)) for view in plain.views]
     )
     for t in range(79):
         for row in range(8):
@@ -303,6 +319,8 @@ def test_help_at_first_pays_for_ways_and_forgives_sanctions() -> None:
                 nearer = float(way[t, row] - way[t + 1, row])
                 assert gained[t, row].item() == pytest.approx(0.5 * nearer, abs=1e-4)
     assert (gained[sanctioned] > 15).all()
+    assert [fade(0.8, done, 0.5) for done in (0.0, 0.25, 0.5, 0.9)] == [0.8, 0.4, 0.0, 0.0]
+    assert fade(0.8, 0.0, 0.0) == 0.0
 
 
 def test_an_interrupted_run_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
