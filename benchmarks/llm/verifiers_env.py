@@ -1,11 +1,12 @@
 """The text environment as verifiers loads it: a taskset of seeds and an environment that steps.
 
-The taskset's id is the name of this module, `benchmarks.llm.verifiers_env`; `load_environment`
-does the rest. verifiers (0.4) wants openai below 3 and is therefore installed in an environment of
-its own; see docs/llm.md. Each task is one episode of a suite; the reward is the sum of the
-newcomer's points, and joint and task success are metrics.
+verifiers finds tasksets by the names of top-level modules. Importing this module gives it the name
+"normgym" for that purpose; `load_environment` does the rest. verifiers (0.4) wants openai below 3
+and is therefore installed in an environment of its own; see docs/llm.md. Each task is one episode
+of a suite; the reward is the sum of the newcomer's points, joint and task success are metrics.
 """
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,9 @@ except ImportError as error:
         "environment of its own, as it wants openai below 3: pip install normgym verifiers"
     ) from None
 
-TASKSET = "benchmarks.llm.verifiers_env"
+TASKSET = "normgym"
+"""Name by which verifiers finds this module once it has been imported."""
+sys.modules.setdefault(TASKSET, sys.modules[__name__])
 
 __all__ = ["NormGymEnv", "NormGymTaskset", "load_environment"]
 
