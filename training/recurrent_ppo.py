@@ -7,10 +7,16 @@ Every trial is 200 turns under one hidden norm about doors or zones; the newcome
 whenever its person has left. A GRU carries what was seen through the trial and is cleared at its
 end only. The form is that of RL2 (Duan et al. 2016) with PPO (Schulman et al. 2017).
 
-Two things beside plain PPO. An auxiliary loss makes the memory predict, for each group and kind of
-step, whether the next such step in the trial will be sanctioned; that becomes public a few turns
-later, so it uses nothing hidden. The policy is given the prediction for its own group. And at first
-ways are rewarded and sanctions cheap, or nothing is learnt but to stand still; later neither is.
+Three things beside plain PPO:
+
+* The GRU reads public events, and an auxiliary loss makes it predict, for each group and kind of
+  step, whether such steps are sanctioned in this trial. Labels are the verdicts that everybody saw
+  in the trial, looked up afterwards; they are needed in training only.
+* The policy is given that belief for its own group, for each of its moves and ways, and where any
+  door will do the way to the door that costs least by a fixed rule: cells to go, and `DETOUR` cells
+  for a sure sanction. Without this it takes the nearest door for millions of turns, although it
+  knows better: a single step towards another one does not pay as long as the next leads back.
+* At first ways are rewarded and sanctions cheap, or nothing is learnt but to stand still.
 
 What the network is told is in `trial_batch.py`, measuring in `trial_evaluation.py`.
 """

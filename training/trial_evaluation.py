@@ -1,9 +1,9 @@
 """Measure a frozen trial learner: does it break fewer norms late in a trial than early?
 
-Every norm is played by the learner and by three yardsticks from the same seeds: the norm-blind
-planner, the oracle, and a random policy. Rates are per own turn, that is a turn on which somebody
-sits in the newcomer's seat and is free to move. Goals and WAITs stand beside them, because who
-stands still for ever breaks no norm either.
+Every norm is played from the same seeds by the learner and four yardsticks: the same weights with
+the memory cleared on every turn, the norm-blind planner, the oracle, and a random policy. Rates are
+per own turn, that is a turn on which somebody sits in the newcomer's seat and is free to move.
+Goals and WAITs stand beside them, because who stands still for ever breaks no norm either.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from training.trial_batch import FREE, MASK, TrialBatch, read_public
 MEASURES: Final = ("turns", "waits", "violations", "goals", "departures", "marked")
 """What is counted: own turns, WAITs on them, norms broken, goals completed, persons who left, own
 moves onto doors and marked zones, the only moves that norms of these kinds can forbid."""
-PLAYERS: Final = ("learner", "norm_blind", "oracle", "random")
+PLAYERS: Final = ("learner", "forgetful", "norm_blind", "oracle", "random")
 NUM_BINS: Final = 4
 TRIALS: Final = 64
 """Trials of each norm."""
@@ -32,6 +32,7 @@ DRAWS: Final = 10_000
 """Resamples of the bootstrap. Source: as `benchmarks.statistics`."""
 LEVEL: Final = 0.95
 
+_LEARNT: Final = ("learner", "forgetful")
 _DRIVERS: Final = {"norm_blind": Driver.NORM_BLIND, "oracle": Driver.NORM_AWARE}
 
 
@@ -60,7 +61,7 @@ def count_trials(
     Args:
         player: one of `PLAYERS`.
         norms: norms to play, one batch of trials each.
-        model: the learner's network; only the learner needs it.
+        model: the learner's network; only the first two players need it.
         greedy: take the likeliest action instead of drawing one.
         trials: of each norm.
         turns: of a trial.
@@ -79,7 +80,7 @@ def count_trials(
         raise UnknownNameError("player", player, PLAYERS)
     if not norms or trials < 1:
         raise ConfigError(f"{len(norms)} norms and {trials} trials; expected at least one of each")
-    if player == "learner" and model is None:
+    if player in _LEARNT and model is None:
         raise ConfigError("the learner was asked to play without its network; give a checkpoint")
     batch = TrialBatch(norms, trials, layout, turns, slots=slots)
     first = FIRST_SEED + check_seed(seed) * len(norms) * trials
@@ -91,10 +92,11 @@ def count_trials(
         state: torch.Tensor | None = None
         for turn in range(turns):
             free = view[:, FREE].squeeze(1).numpy() > 0
-            if player == "learner":
+            if player in _LEARNT:
                 assert model is not None
+                remembered = state if player == "learner" else None
                 with torch.no_grad():
-                    logits, _, _, state = model(view.unsqueeze(0), state)
+                    logits, _, _, state = model(view.unsqueeze(0), remembered)
                 policy = logits[0]
             else:  # the planners' actions are not read
                 policy = view[:, MASK].log()

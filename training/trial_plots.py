@@ -12,6 +12,7 @@ from normgym_envs.errors import ConfigError
 
 COLOURS = {
     "learner": "#1b6ca8",
+    "forgetful": "#e59866",
     "norm_blind": "#c0392b",
     "oracle": "#2e8b57",
     "random": "#8e8e8e",

@@ -104,7 +104,7 @@ def _evaluate(
             player,
             chosen,
             model=model,
-            greedy=greedy and player == "learner",
+            greedy=greedy and player in ("learner", "forgetful"),
             trials=trials,
             turns=settings.turns,
             layout=settings.layout,

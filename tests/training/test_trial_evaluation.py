@@ -95,6 +95,16 @@ def test_weights_stay_frozen_and_equal_seeds_give_equal_counts() -> None:
         assert torch.equal(weights, before[name])
 
 
+def test_the_forgetful_one_has_the_same_weights_and_no_memory() -> None:
+    model, states = make_model(), []
+    model.register_forward_pre_hook(lambda _, inputs: states.append(inputs[1]))
+    count_trials("forgetful", NORMS, model=model, trials=3, turns=20)
+    assert states == [None] * 40
+    states.clear()
+    count_trials("learner", NORMS, model=model, trials=3, turns=20)
+    assert [turn for turn, state in enumerate(states) if state is None] == [0, 20]
+
+
 def make_counts(early: list[int], late: list[int], turns: int = 100) -> np.ndarray:
     counts = np.zeros((len(early), 4, len(MEASURES)), np.int64)
     counts[..., MEASURES.index("turns")] = turns
