@@ -1,6 +1,6 @@
 """Several learnt people a world for Stable-Baselines3: one policy, one lane a slot."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,9 @@ from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS, Driver, Endin
 from normgym_envs.engine import BatchEngine
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
 from normgym_envs.envs.sb3_vec_env import NormGymSB3VecEnv
-from normgym_envs.envs.stream import EpisodeStream
-from normgym_envs.errors import ActionError, ConfigError
+from normgym_envs.envs.stream import EpisodeStream, check_reward_terms
+from normgym_envs.envs.vector_env import NormGymVectorEnv
+from normgym_envs.errors import ActionError, check_integer
 from normgym_envs.observations import flat_space
 from normgym_envs.observations.views import FACTS, Views, look
 from normgym_envs.types import Layout, Norm
@@ -44,8 +45,7 @@ class NormGymSB3SharedVecEnv(NormGymSB3VecEnv):
             UnknownNameError: no such layout or norm.
             ConfigError: a number outside its range.
         """
-        if num_envs < 1:
-            raise ConfigError(f"num_envs is {num_envs}; expected at least 1")
+        num_envs = check_integer("num_envs", num_envs, 1)
         self._streams = [
             EpisodeStream(
                 layout,
@@ -60,9 +60,9 @@ class NormGymSB3SharedVecEnv(NormGymSB3VecEnv):
         ]
         first = self._streams[0]
         self.num_slots, self.num_learners = first.num_slots, num_learners
-        self.worlds = self  # attributes are asked of it
+        self.worlds = cast(NormGymVectorEnv, self)  # attributes are asked of it
         self.engine = BatchEngine([first.layout], [first.norm], num_envs, num_threads=num_threads)
-        self._reward_terms = reward_terms
+        self._reward_terms = check_reward_terms(reward_terms)
         self.render_mode = None
         super(NormGymSB3VecEnv, self).__init__(
             num_envs * num_learners, flat_space(first.num_slots), spaces.Discrete(NUM_ACTIONS)
