@@ -16,7 +16,15 @@ from agents.llm import Decision, LLMNewcomer, View
 from benchmarks.llm.decisions import DecisionLog
 from benchmarks.llm.ledger import Ledger, StopWatch
 from benchmarks.llm.pictures import draw_png
-from benchmarks.playing import Observe, Seat, Watch, describe_error, drop_row, finish_row
+from benchmarks.playing import (
+    Observe,
+    Seat,
+    Watch,
+    describe_error,
+    drop_row,
+    find_asked,
+    finish_row,
+)
 from benchmarks.records import Record
 from normgym_envs.constants import MAX_SLOTS, Action, Ending
 from normgym_envs.engine import BatchEngine
@@ -130,7 +138,7 @@ async def play_episode(
         while engine.states["ending"][0] == Ending.RUNNING:
             turn = int(engine.states["turn"][0])
             actions[0, 0] = Action.WAIT
-            if engine.action_masks()[0, 0, : Action.WAIT].any():
+            if find_asked(engine)[0]:
                 decision = next(stored, None)
                 if decision is None:
                     decision = await _ask(table, engine, seat, player, ledger)

@@ -10,6 +10,7 @@ from agents import AgentContext
 from agents.llm import Backend, LLMNewcomer
 from benchmarks.llm.decisions import DecisionLog
 from benchmarks.llm.ledger import Ledger, StopWatch, TimedBackend
+from benchmarks.llm.pictures import prepare
 from benchmarks.llm.player import SeatedNewcomer, Table, play_episode
 from benchmarks.llm.setup import LLMSetup
 from benchmarks.playing import Seat, Watch
@@ -72,8 +73,13 @@ class Session:
         slug = make_slug(self.config.agent)
         self._decisions = None if folder is None else folder / "decisions" / slug
         self._path = None if folder is None else folder / "records" / f"{slug}.jsonl"
-        engine = BatchEngine(suite.layouts(), suite.norms, 1)
-        self._table = Table(engine, observe_newcomer, setup.newcomer.modality != "text")
+        places = {layout.name: layout for layout in suite.layouts()}
+        engine = BatchEngine(tuple(places.values()), suite.norms, 1)
+        shows = setup.newcomer.modality != "text"
+        self._table = Table(engine, observe_newcomer, shows)
+        if shows:
+            used = {suite.specs[i].layout for group in self.groups for i in self.members(group)}
+            prepare(places[name] for name in sorted(used))
         if setup.newcomer.known_norm:
             for spec in suite.specs:
                 if spec.norms_after:

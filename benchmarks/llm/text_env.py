@@ -23,6 +23,7 @@ from agents.llm.asking import hash_prompt, make_decision
 from agents.llm.backends.scripted import ScriptedBackend
 from agents.llm.grid.actions import ACTION_FORMAT, INTERACTION_FORMAT
 from benchmarks.llm.player import Table
+from benchmarks.playing import find_asked
 from benchmarks.runner import make_stream, observe_newcomer
 from benchmarks.suite import Suite, load_suite
 from normgym_envs.constants import MAX_SLOTS, TEST_PHASES, Action, Driver, Ending
@@ -161,7 +162,7 @@ class TextEnv:
         reward = 0.0
         while self._engine.states["ending"][0] == Ending.RUNNING:
             view = self._table.look(self._engine)
-            if self._engine.action_masks()[0, 0, : Action.WAIT].any():
+            if find_asked(self._engine)[0]:
                 self.messages = tuple(self._newcomer.prompt(view))
                 return reward
             self._newcomer.observe(view)
