@@ -29,6 +29,8 @@ PREFIXES: Final[dict[str, str]] = {
 }
 """Agents kept in files or elsewhere, by what stands before the colon: a function of the whole name
 and the rest that returns an `AgentSource`."""
+_KNOWN: Final = (*AGENTS, *(f"{prefix}:" for prefix in PREFIXES))
+"""What an unknown name may be meant for."""
 
 
 @dataclass(frozen=True)
@@ -85,29 +87,40 @@ def make_agent(name: str) -> Agent:
     """Return a new instance of an agent.
 
     Args:
-        name: a built-in name, or "package.module:attribute".
+        name: as `find_agent` takes it.
 
     Raises:
         UnknownNameError: no built-in agent of that name.
-        ConfigError: the module cannot be imported, or what it names is no agent.
+        ConfigError: the module cannot be imported, what it names is no agent, or there is a policy
+            for each of several norms and so no instance that would do for all.
+        NormGymError: what a prefix raises, see `find_agent`.
 
     Example:
         >>> make_agent("wait").act({"action_mask": [1, 1, 1, 1, 1]})
         4
     """
-    return find_agent(name).make()
+    source = find_agent(name)
+    if source.by_norm is not None and len(source.by_norm) > 1:
+        raise ConfigError(
+            f"agent {name!r} has one policy a norm, for {len(source.by_norm)} norms; "
+            f"use find_agent({name!r}).make_for(norm)"
+        )
+    return source.make()
 
 
 def find_agent(name: str) -> AgentSource:
     """Return where instances of an agent come from.
 
     Args:
-        name: a built-in name, one of `PREFIXES` with what it stands before, or
+        name: a built-in name; one of `PREFIXES`, a colon and what it asks for, e.g. "dqn:PATH"; or
             "package.module:attribute".
 
     Raises:
-        UnknownNameError: no built-in agent of that name.
-        ConfigError: the module cannot be imported, or what it names is no agent.
+        UnknownNameError: no built-in agent, condition of a sweep or backend of that name.
+        ConfigError: the module cannot be imported, what it names is no agent, there is nothing at
+            a path, a sweep has several conditions, or a setting of a model is out of range.
+        RecordError: a checkpoint is damaged, or a run has not finished.
+        MissingExtraError: a prefix needs a package that is missing, e.g. torch.
     """
     prefix, colon, rest = name.partition(":")
     if colon and prefix in PREFIXES:
@@ -115,7 +128,7 @@ def find_agent(name: str) -> AgentSource:
         found: AgentSource = getattr(importlib.import_module(module_name), attribute)(name, rest)
         return found
     if name not in AGENTS and ":" not in name:
-        raise UnknownNameError("agent", name, AGENTS)
+        raise UnknownNameError("agent", name, _KNOWN)
     module_name, _, attribute = AGENTS.get(name, name).partition(":")
     where = f"agent {name!r}"
     try:
@@ -123,7 +136,7 @@ def find_agent(name: str) -> AgentSource:
     except Exception as error:
         raise ConfigError(
             f"{where}: module {module_name!r} cannot be imported "
-            f"({type(error).__name__}: {error}){nearest(name, AGENTS)}"
+            f"({type(error).__name__}: {error}){nearest(f'{prefix}:', _KNOWN)}"
         ) from error
     target = getattr(module, attribute, None)
     if target is None:

@@ -3,19 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from agents import find_agent
 from agents.dqn.agent import read_sweep
-from agents.dqn.runs import ENCODERS, RunInfo, read_log
+from agents.dqn.runs import ENCODERS, REWARDS, RunInfo, read_log
 from benchmarks.records import EpisodeRecord
 from benchmarks.runner import Run, run, select_groups
 from benchmarks.statistics import EMPTY, Estimate, estimate_mean
 from benchmarks.suite import Suite
 from normgym_envs.errors import RecordError
-
-REWARDS: Final = ("sparse", "none", "dense")
-"""Conditions in the order of tables."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +79,14 @@ def evaluate(
     unused = list(found.others)
     for one in found.finished:
         name = one.folder.name
+        strange = [
+            f"unknown {what} {one.config[what]!r}"
+            for what, known_names in (("encoder", ENCODERS), ("reward", REWARDS))
+            if one.config[what] not in known_names
+        ]
+        if strange:
+            unused.append(f"{name}: {', '.join(strange)}")
+            continue
         try:
             logs[one.folder] = tuple(read_log(one.folder))
         except RecordError as error:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from agents.dqn.runs import ENCODERS
+from agents.dqn.runs import ENCODERS, REWARDS
 from normgym_envs.constants import (
     COLLISION_PENALTY,
     GOAL_REWARD,
@@ -20,7 +20,7 @@ from normgym_envs.constants import (
 from normgym_envs.errors import ConfigError, UnknownNameError, nearest
 from normgym_envs.norms.library import get_norm, list_norms
 
-REWARDS: Final[dict[str, tuple[float, float, float, float]]] = {
+REWARD_TERMS: Final[dict[str, tuple[float, float, float, float]]] = {
     "sparse": (GOAL_REWARD, STEP_COST, COLLISION_PENALTY, VIOLATION_PENALTY),
     "none": (GOAL_REWARD, STEP_COST, 0.0, 0.0),
     "dense": (GOAL_REWARD, STEP_COST, COLLISION_PENALTY, VIOLATION_PENALTY),
@@ -141,7 +141,7 @@ class DQNConfig:
     @property
     def reward_terms(self) -> tuple[float, float, float, float]:
         """Goal, step cost, collision, sanction; reward points."""
-        return REWARDS[self.reward]
+        return REWARD_TERMS[self.reward]
 
     @property
     def shaping(self) -> float:

@@ -15,6 +15,9 @@ from normgym_envs.observations.flat import flat_size
 
 ENCODERS: Final = ("mlp", "cnn")
 """Source: NG App. "Network Architectures"."""
+REWARDS: Final = ("sparse", "none", "dense")
+"""Reward conditions, in the order of tables. Sources: NG App. "Reward and optimization", "Penalty
+Ablation" and "Reward-Shaping Ablation"."""
 CHECKPOINTS: Final = "checkpoints"
 """Folder of a run."""
 _CHECKPOINT_FIELDS: Final = {

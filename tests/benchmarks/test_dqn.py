@@ -104,6 +104,22 @@ def test_every_condition_is_played_with_its_own_policies(sweep: Path) -> None:
     }
 
 
+def test_a_reward_that_nobody_knows_is_left_aside(tmp_path: Path) -> None:
+    config = make_config()
+    folder = tmp_path / run_name(config)
+    save_policy(folder, config)
+    content = json.loads((folder / "run.json").read_text())
+    content["config"]["reward"] = "spars"
+    (folder / "run.json").write_text(json.dumps(content))
+    with pytest.raises(RecordError, match="bend-right-1_mlp_sparse_0: unknown reward 'spars'"):
+        evaluate(tmp_path, load_suite("main"))
+    other = make_config("even-turns-only")
+    save_policy(tmp_path / run_name(other), other)
+    found = evaluate(tmp_path, load_suite("main"))
+    assert [c.norms for c in found.conditions] == [("even-turns-only",)]
+    assert found.unused == ("bend-right-1_mlp_sparse_0: unknown reward 'spars'",)
+
+
 def test_tables_stand_beside_the_papers(sweep: Path) -> None:
     tables = {table.title: table for table in make_dqn_tables(evaluate(sweep, load_suite("main")))}
     names = [title.split(":")[0] for title in tables]

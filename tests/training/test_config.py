@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from agents.dqn.checkpoints import REWARDS
 from normgym_envs.errors import ConfigError, UnknownNameError
 from normgym_envs.norms.library import list_norms
-from training.config import DQNConfig, run_name
+from training.config import REWARD_TERMS, SHAPING, DQNConfig, run_name
 
 
 def test_defaults_are_the_papers() -> None:
@@ -35,6 +36,10 @@ def test_reward_conditions(reward: str, terms: tuple[float, ...], shaping: float
     config = DQNConfig("bend-right-1", reward=reward)
     assert config.reward_terms == terms
     assert config.shaping == shaping
+
+
+def test_every_condition_has_terms_and_no_other_has() -> None:
+    assert set(REWARD_TERMS) == set(SHAPING) == set(REWARDS)
 
 
 def test_training_seeds_are_the_papers_and_the_same_in_every_condition() -> None:

@@ -11,7 +11,7 @@ from normgym_envs.layouts import get_layout
 from normgym_envs.norms.library import get_norm
 from normgym_envs.observations.flat import observe_flat
 from normgym_envs.protocol.episodes import draw_episode
-from training.config import REWARDS, SHAPING, DQNConfig
+from training.config import REWARD_TERMS, SHAPING, DQNConfig
 from training.probes import collect_probes, measure_probe
 from training.worlds import Curve, TrainingWorlds, Turn
 
@@ -25,7 +25,7 @@ def start_alone(config: DQNConfig, seed: int) -> BatchEngine:
     engine.load(
         0,
         spec,
-        reward_terms=REWARDS[config.reward],
+        reward_terms=REWARD_TERMS[config.reward],
         drivers=(int(Driver.EXTERNAL), *spec.drivers[1:]),
     )
     return engine

@@ -86,6 +86,15 @@ def test_a_sweep_plays_each_norm_with_its_own_policy(sweep: Path, suite: Suite) 
         assert len(ours) == 3
 
 
+def test_no_policy_of_a_sweep_stands_for_all(sweep: Path) -> None:
+    name = f"dqn:{sweep}"
+    with pytest.raises(ConfigError, match=r"one policy a norm, for 2 norms; use find_agent\(.*"):
+        make_agent(name)
+    for norm in NORMS:
+        assert find_agent(name).make_for(norm).checkpoint.norm == norm  # type: ignore[attr-defined]
+        assert make_agent(f"{name}/{norm}_mlp_sparse_0").checkpoint.norm == norm  # type: ignore[attr-defined]
+
+
 def test_a_policy_sees_the_flat_observation_and_nothing_else(
     sweep: Path, suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
