@@ -5,7 +5,7 @@ Training and evaluation live elsewhere. An agent of one's own needs no line here
 from an observation to an action.
 """
 
-from agents.base import Agent, AgentContext, Belief, Observation, check_action
+from agents.base import Agent, AgentContext, Belief, Observation
 from agents.loading import AGENTS, AgentSource, find_agent, list_agents, make_agent
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "AgentSource",
     "Belief",
     "Observation",
-    "check_action",
     "find_agent",
     "list_agents",
     "make_agent",

@@ -5,15 +5,13 @@ environment seed or the name of a norm; the runner refuses to hand them over.
 """
 
 import math
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from normgym_envs.constants import NUM_ACTIONS
-from normgym_envs.errors import ActionError, ConfigError
+from normgym_envs.errors import ConfigError
 
 Observation = Mapping[str, Any]
 """Named arrays, "action_mask" (5,) int8 among them: those of `normgym_envs.observations.symbolic`,
@@ -88,26 +86,3 @@ class Agent(Protocol):
             int, constants.Action; a blocked move is played as waiting.
         """
         ...
-
-
-def check_action(agent: str, action: object) -> int:
-    """Return an agent's answer as an int.
-
-    Args:
-        agent: name for the message.
-        action: what `act` returned.
-
-    Raises:
-        ActionError: not an integer (bool is none), or outside [0, 5).
-    """
-    problem = f"agent {agent!r} played {action!r} ({type(action).__name__})"
-    expected = "expected an integer from 0 to 4: UP, DOWN, LEFT, RIGHT, WAIT"
-    if isinstance(action, bool | np.bool_):
-        raise ActionError(f"{problem}; {expected}")
-    try:
-        number = operator.index(action)  # type: ignore[arg-type]
-    except TypeError:
-        raise ActionError(f"{problem}; {expected}") from None
-    if not 0 <= number < NUM_ACTIONS:
-        raise ActionError(f"{problem}; {expected}")
-    return number

@@ -10,11 +10,11 @@ from rich.table import Table
 
 from benchmarks import evidence, matrix
 from benchmarks.build import open_suite
-from benchmarks.files import check_writable, dump_json, write_atomically
+from benchmarks.files import dump_json
 from benchmarks.identification import read_records, summarise_identification
 from benchmarks.tables import WIDTH
 from normgym_envs.constants import FAMILIES, TEST_PHASES
-from normgym_envs.errors import ConfigError
+from normgym_envs.files import check_writable, make_folder, replace_file
 
 SuiteOption = Annotated[str, typer.Option(help="Name of a suite, a .jsonl file, or fresh:SEED:N.")]
 JsonOption = Annotated[Path | None, typer.Option(help="Write the numbers to this file.")]
@@ -29,7 +29,7 @@ def print_matrix(
     if json is not None:
         check_writable(json, "--json")
     if out is not None:
-        _make_folder(out)
+        make_folder(out, "--out")
     tests = sum(spec.phase in TEST_PHASES for spec in played.specs)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("playing", total=tests * len(played.norms))
@@ -37,7 +37,7 @@ def print_matrix(
     values = matrix.to_json(result)
     if json is not None:
         header = {"suite": played.name, "suite_hash": played.sha256}
-        write_atomically(json, (dump_json({**header, **values}) + "\n").encode())
+        replace_file(json, (dump_json({**header, **values}) + "\n").encode())
     if out is not None:
         matrix.draw_matrix(result, out / "matrix.png")
     episodes = tests * len(played.norms)
@@ -69,7 +69,7 @@ def print_evidence(suite: SuiteOption = "main", json: JsonOption = None) -> None
             "suite_hash": played.sha256,
             "interactions": evidence.to_json(found),
         }
-        write_atomically(json, (dump_json(values) + "\n").encode())
+        replace_file(json, (dump_json(values) + "\n").encode())
     table = Table(title=f"What interactions show: suite {played.name} {played.sha256[:16]}")
     table.add_column("norm")
     for name in ("sanctions", "informative", "settled by others", "settled by all", "left over"):
@@ -89,13 +89,6 @@ def print_evidence(suite: SuiteOption = "main", json: JsonOption = None) -> None
         "of others; informative: turns on which others visibly kept the norm; settled: turns after "
         "which only the truth explains all."
     )
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"--out: folder {folder} cannot be made: {error.strerror}") from None
 
 
 def print_beliefs(

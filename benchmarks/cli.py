@@ -14,7 +14,7 @@ from agents import AGENTS, AgentSource, find_agent
 from benchmarks.build import open_suite
 from benchmarks.checks_cli import print_beliefs, print_evidence, print_matrix
 from benchmarks.dqn_cli import report_dqn
-from benchmarks.files import check_writable, dump_json, make_folder, write_atomically
+from benchmarks.files import dump_json
 from benchmarks.playing import Watch
 from benchmarks.runner import (
     CONDITIONS,
@@ -32,6 +32,7 @@ from benchmarks.summary import to_json
 from benchmarks.tables import WIDTH, make_tables, print_tables
 from normgym_envs.constants import FAMILIES
 from normgym_envs.errors import ConfigError, check_seed
+from normgym_envs.files import check_writable, make_folder, replace_file
 
 app = typer.Typer(
     help="Run agents on a suite and report the results.",
@@ -135,7 +136,7 @@ def measure(
     if starts:
         result["starts"] = measure_starts()
     if json is not None:
-        write_atomically(json, (dump_json(result) + "\n").encode())
+        replace_file(json, (dump_json(result) + "\n").encode())
     for line in describe_throughput(result):
         typer.echo(line)
 
@@ -200,7 +201,7 @@ def _report(runs: list[Run], json: Path | None, out: Path | None, command: str) 
     print_tables(make_tables(runs), console)
     if json is not None:
         text = dump_json([to_json(one) for one in runs])
-        write_atomically(json, (text + "\n").encode())
+        replace_file(json, (text + "\n").encode())
     if out is not None:
         from benchmarks.report import write_report
 

@@ -11,10 +11,11 @@ import typer
 from rich.console import Console
 
 from benchmarks.build import open_suite
-from benchmarks.files import check_writable, dump_json, make_folder, write_atomically
+from benchmarks.files import dump_json
 from benchmarks.statistics import BOOTSTRAP_SEED, DRAWS
 from benchmarks.tables import WIDTH, Table, print_tables, to_markdown
 from normgym_envs.errors import ConfigError, check_seed
+from normgym_envs.files import check_writable, make_folder, replace_file
 
 if TYPE_CHECKING:
     from benchmarks.dqn import Evaluation
@@ -53,7 +54,7 @@ def report_dqn(
         console = Console(width=WIDTH)
     print_tables(tables, console)
     if json is not None:
-        write_atomically(json, (dump_json(to_json(evaluation)) + "\n").encode())
+        replace_file(json, (dump_json(to_json(evaluation)) + "\n").encode())
     path = write_dqn_report(out, evaluation, tables, "normgym " + shlex.join(sys.argv[1:]))
     console.print(f"report: {path}", markup=False, soft_wrap=True)
 
@@ -73,7 +74,7 @@ def write_dqn_report(
 
     figures = draw_figures(evaluation)
     for name, content in figures.items():
-        write_atomically(out / name, content)
+        replace_file(out / name, content)
     config = evaluation.conditions[0].result.config
     versions: dict[str, set[str]] = {}
     for condition in evaluation.conditions:
@@ -114,7 +115,7 @@ def write_dqn_report(
         f"## Runs that were not used\n\n{unused}",
     ]
     path = out / "report.md"
-    write_atomically(path, "\n".join(parts).encode())
+    replace_file(path, "\n".join(parts).encode())
     return path
 
 

@@ -10,10 +10,11 @@ import typer
 from rich.console import Console
 
 from benchmarks import market, market_tables
-from benchmarks.files import check_writable, dump_json, write_atomically
+from benchmarks.files import dump_json
 from benchmarks.market_reference import ABLATIONS, SEEDS
 from benchmarks.tables import WIDTH, Table, print_tables, to_markdown
 from normgym_envs.errors import ConfigError
+from normgym_envs.files import check_writable, make_folder, replace_file
 from normgym_envs.market import load_scenario, play
 from normgym_envs.market.archetypes import PRESETS, find_preset
 from normgym_envs.market.event_log import name_run, write_log
@@ -56,7 +57,7 @@ def run_market(
     if json is not None:
         check_writable(json, "--json")
     if out is not None:
-        _make_folder(out)
+        make_folder(out, "--out")
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH + 20)
@@ -67,7 +68,7 @@ def run_market(
     print_tables(tables, console)
     if json is not None:
         content = _to_plain(pairs, ablations, held, preset)
-        write_atomically(json, (dump_json(content) + "\n").encode())
+        replace_file(json, (dump_json(content) + "\n").encode())
     if out is not None:
         command = shlex.join(["normgym", "bench", "market", *_list_arguments()])
         _write_report(out, tables, pairs, ablations, preset, command)
@@ -180,10 +181,10 @@ def _write_report(
         write_log(runs, 0, logs / f"{name_run(runs, 0)}.jsonl")
     lines = ["# The soft-label market", "", f"    {command}", ""]
     for name, content in draw_figures(pairs, ablations).items():
-        write_atomically(out / name, content)
+        replace_file(out / name, content)
         lines += [f"![{name.removesuffix('.png').replace('_', ' ')}]({name})", ""]
     lines += [to_markdown(table) for table in tables]
-    write_atomically(out / "report.md", ("\n".join(lines) + "\n").encode())
+    replace_file(out / "report.md", ("\n".join(lines) + "\n").encode())
 
 
 def _choose_ablations(given: Sequence[str] | None, *, everything: bool) -> list[str]:
@@ -205,15 +206,6 @@ def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"--scenario: {name!r} is there {names.count(name)} times")
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the output folder."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"--out: folder {folder} cannot be made: {error.strerror}") from None
-    check_writable(folder / "report.md", "--out")
 
 
 def _list_arguments() -> list[str]:

@@ -11,8 +11,9 @@ from hashlib import sha256
 from typing import Any, Protocol, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from agents.base import Agent, AgentContext, Belief, Observation, check_action
+from agents.base import Agent, AgentContext, Belief, Observation
 from benchmarks.files import dump_json, load_json
 from benchmarks.records import (
     AUTO,
@@ -24,6 +25,7 @@ from benchmarks.records import (
 )
 from normgym_envs.constants import MAX_SLOTS, TEST_PHASES, Action, Driver, Ending
 from normgym_envs.engine import BatchEngine
+from normgym_envs.envs.actions import read_action
 from normgym_envs.errors import ConfigError
 from normgym_envs.protocol.metrics import measure_episode
 from normgym_envs.protocol.trace import TraceRecorder
@@ -138,6 +140,14 @@ class Watch(Protocol):
         ...
 
 
+def find_asked(engine: BatchEngine) -> npt.NDArray[np.bool_]:
+    """Return in which rows the newcomer has something to choose, (num_rows,) bool.
+
+    Elsewhere it is served, has no seat or is walled in, and WAIT is all that can happen.
+    """
+    return np.asarray(engine.action_masks()[:, 0, : Action.WAIT].any(axis=1))
+
+
 def play(
     engine: BatchEngine,
     seats: Sequence[Seat],
@@ -169,7 +179,7 @@ def play(
     running = list(range(len(seats)))
     while running:
         actions = np.full((engine.num_rows, MAX_SLOTS), Action.WAIT, np.int8)
-        is_asked = engine.action_masks()[:, 0, : Action.WAIT].sum(axis=1) > 0
+        is_asked = find_asked(engine)
         for row in running:
             if seats[row].agent is not None and not seats[row].error:
                 actions[row, 0] = _decide(engine, row, seats[row], observe, bool(is_asked[row]))
@@ -204,7 +214,7 @@ def _decide(engine: BatchEngine, row: int, seat: Seat, observe: Observe, is_aske
     if is_asked:
         answer = seat.choose(observation, turn)
         if not seat.error:
-            action = check_action(str(seat.key["agent"]), answer)
+            action = read_action(answer, f"agent {seat.key['agent']!r}")
     else:
         seat.show(observation, turn)
     seat.note_belief()

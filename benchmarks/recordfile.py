@@ -10,10 +10,10 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks.files import write_atomically
 from benchmarks.records import EpisodeRecord, Record, RunConfig, from_line, to_line
 from benchmarks.suite import Suite
 from normgym_envs.errors import RecordError
+from normgym_envs.files import replace_file
 
 try:
     import fcntl
@@ -84,7 +84,7 @@ class RecordFile:
         ordered = sorted(records, key=lambda record: order[record.episode])
         content = b"".join([to_line(self._config), *map(to_line, ordered)])
         if not self._path.exists() or self._path.read_bytes() != content:
-            write_atomically(self._path, content)
+            replace_file(self._path, content)
 
     def _read(self) -> dict[str, EpisodeRecord]:
         """Return the complete records of the file by episode."""
@@ -145,7 +145,7 @@ class RecordFile:
     def _remove_leftovers(self) -> None:
         """Remove half-written copies that an interruption has left beside the file."""
         for leftover in self._path.parent.glob(f".{self._path.name}.*"):
-            if leftover.suffix[1:].isdigit():
+            if leftover.suffix == ".tmp":
                 leftover.unlink()
 
     def _take_lock(self) -> int:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.files import check_writable, write_atomically
 from benchmarks.replay import open_trace
+from normgym_envs.files import check_writable, replace_file
 from normgym_envs.protocol.tracefile import Recording
 from normgym_envs.rendering.film import check_rate, write_gif, write_mp4
 from normgym_envs.rendering.rasterise import Image
@@ -48,7 +48,7 @@ def replay(
     if html is not None:
         from benchmarks.replay_page import make_page
 
-        write_atomically(html, make_page(recording).encode())
+        replace_file(html, make_page(recording).encode())
     for path in (gif, mp4, html):
         if path is not None:
             typer.echo(f"{path}: {path.stat().st_size / 1024:,.0f} KB")

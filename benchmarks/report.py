@@ -6,7 +6,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from benchmarks.files import write_atomically
 from benchmarks.plots import draw_joint
 from benchmarks.records import EpisodeRecord
 from benchmarks.runner import Run
@@ -14,6 +13,7 @@ from benchmarks.statistics import BOOTSTRAP_SEED, DRAWS, Estimate, estimate_diff
 from benchmarks.summary import list_phases
 from benchmarks.tables import Table, make_tables, to_markdown
 from normgym_envs.errors import ConfigError
+from normgym_envs.files import replace_file
 
 PACKAGES: Final = ("numpy", "numba", "scipy", "statsmodels")
 """Packages whose versions a report names, besides Python."""
@@ -33,9 +33,9 @@ def write_report(folder: Path, runs: Sequence[Run], command: str) -> Path:
         ConfigError: the runs are of different suites or versions.
     """
     check_comparable(runs)
-    write_atomically(folder / FIGURE, draw_joint(runs))
+    replace_file(folder / FIGURE, draw_joint(runs))
     path = folder / "report.md"
-    write_atomically(path, make_report(runs, command).encode())
+    replace_file(path, make_report(runs, command).encode())
     return path
 
 

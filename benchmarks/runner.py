@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -26,10 +25,9 @@ from benchmarks.suite import Group, Suite
 from normgym_envs.constants import FAMILIES, NUM_ACTIONS, TEST_PHASES, Driver
 from normgym_envs.engine import BatchEngine
 from normgym_envs.errors import ConfigError, UnknownNameError, check_seed
+from normgym_envs.versions import hash_world
 
 CONDITIONS: Final = (*TEST_PHASES, "all")
-_ELSEWHERE: Final = ("market", "mechanisms", "rendering", "envs")
-"""Packages whose sources have no part in what happens in an episode."""
 
 
 @dataclass(frozen=True)
@@ -235,19 +233,6 @@ def make_config(source: AgentSource, suite: Suite, seed: int) -> RunConfig:
         options=options,
         seed=seed,
     )
-
-
-@cache
-def hash_world() -> str:
-    """Return a hash of the sources that decide what happens in an episode, 16 hex digits."""
-    root = Path(normgym_envs.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*")):
-        place = path.relative_to(root)
-        if path.suffix in (".py", ".toml") and place.parts[0] not in _ELSEWHERE:
-            digest.update(place.as_posix().encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def make_slug(name: str) -> str:

@@ -14,9 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.files import dump_json, load_json, write_atomically
+from benchmarks.files import dump_json, load_json
 from normgym_envs.constants import TEST_PHASES
 from normgym_envs.errors import NormError, RecordError, SpecError, UnknownNameError
+from normgym_envs.files import replace_file
 from normgym_envs.layouts import get_layout
 from normgym_envs.norms.library import get_norm, read_norm
 from normgym_envs.protocol.episodes import spec_from_json, spec_to_json
@@ -135,7 +136,7 @@ def save_suite(suite: Suite, folder: Path = SUITES_FOLDER) -> Path:
     header = {**content, "num_episodes": len(specs), "sha256": suite.sha256}
     text = "".join(dump_json(line, sort_keys=True) + "\n" for line in (header, *specs))
     path = folder / f"{suite.name}{ENDING}"
-    write_atomically(path, text.encode())
+    replace_file(path, text.encode())
     return path
 
 

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from agents.dqn.runs import ENCODERS, LEARNERS
+from agents.dqn.runs import ENCODERS, LEARNERS, REWARDS
 from normgym_envs.errors import ConfigError, MissingExtraError, RecordError, UnknownNameError
+from normgym_envs.files import make_folder
 from normgym_envs.norms.library import list_norms
-from training.config import REWARDS, DQNConfig, run_name
+from training.config import DQNConfig, run_name
 from training.progress import draw_bar, draw_table
 from training.stacked.speed_cli import measure_learners
 from training.sweep import plan_sweep, train_locally, train_on_ray
@@ -103,7 +104,7 @@ def train_dqns(
             "--ray is for the learner 'sb3'; the learner 'stacked' runs on one machine"
         )
     check_packages()
-    check_folder(out)
+    make_folder(out, "--out")
     if len(configs) == 1 and ray is None:
         _train_one(configs[0], out, device, learner)
     else:
@@ -129,20 +130,6 @@ def _is_installed(package: str) -> bool:
         return find_spec(package) is not None
     except (ImportError, ValueError):
         return False
-
-
-def check_folder(folder: Path) -> None:
-    """Make the output folder.
-
-    Raises:
-        ConfigError: it cannot be made or written to.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"--out: folder {folder} cannot be made: {error.strerror}") from None
-    if not os.access(folder, os.W_OK):
-        raise ConfigError(f"--out: folder {folder} cannot be written to")
 
 
 def _train_one(config: DQNConfig, out: Path, device: str, learner: str) -> None:

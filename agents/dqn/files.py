@@ -1,13 +1,12 @@
-"""Files that are replaced in one piece, and tensors that run no code when they are read."""
+"""Fields that are checked, and tensors that run no code when they are read."""
 
-import errno
-import os
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
-from normgym_envs.errors import ConfigError, MissingExtraError, RecordError
+from normgym_envs.errors import MissingExtraError, RecordError
+from normgym_envs.files import replace_file
 
 FORMAT: Final = 1
 """Version of the files of runs and checkpoints."""
@@ -73,48 +72,3 @@ def load_tensors(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise RecordError(f"{path} is damaged: expected a table of values")
     return data
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file so that at every moment it is the old one or the new one, whole.
-
-    Raises:
-        ConfigError: the disk is full, or the folder cannot be written to.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with explain_disk(path.parent):
-        try:
-            with temporary.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-
-
-class explain_disk:
-    """Turns an error of the file system into one line that says what to do."""
-
-    def __init__(self, folder: Path, *, only_full: bool = False) -> None:
-        """Watch what is done inside.
-
-        Args:
-            folder: named in the message.
-            only_full: leave all errors alone but that of a full disk.
-        """
-        self._folder = folder
-        self._only_full = only_full
-
-    def __enter__(self) -> None:
-        """Do nothing."""
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Explain what the file system refused."""
-        is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        if isinstance(error, OSError) and (is_full or not self._only_full):
-            raise ConfigError(
-                f"{self._folder} cannot be written to: {error.strerror}; make room or give "
-                "another folder, then repeat the command: it goes on where it was"
-            ) from None

@@ -23,6 +23,7 @@ import normgym_envs
 from agents.dqn.checkpoints import (
     CHECKPOINTS,
     ENCODERS,
+    REWARDS,
     Checkpoint,
     hash_norms,
     list_checkpoints,
@@ -31,12 +32,11 @@ from agents.dqn.checkpoints import (
 from agents.dqn.files import (
     FORMAT,
     check_fields,
-    explain_disk,
     load_tensors,
-    replace_file,
     save_tensors,
 )
 from normgym_envs.errors import RecordError, UnknownNameError
+from normgym_envs.files import explain_disk, replace_file
 from normgym_envs.norms.library import get_norm, num_slots
 from normgym_envs.observations.flat import flat_size
 
@@ -49,6 +49,7 @@ __all__ = [
     "CHECKPOINTS",
     "ENCODERS",
     "LEARNERS",
+    "REWARDS",
     "TENSORBOARD",
     "Checkpoint",
     "RunInfo",

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from agents.llm import Backend, NewcomerSettings
 from benchmarks.build import open_suite
-from benchmarks.files import check_writable, load_json, make_folder
+from benchmarks.files import load_json
 from benchmarks.llm.ledger import Ledger
 from benchmarks.llm.presets import get_preset, list_presets
 from benchmarks.llm.preview import preview, show_prompt
@@ -31,6 +31,7 @@ from benchmarks.runner import CONDITIONS, Run, select_groups
 from benchmarks.suite import Group, Suite
 from benchmarks.tables import WIDTH, make_tables, print_tables
 from normgym_envs.errors import ConfigError, UnknownNameError
+from normgym_envs.files import check_writable, make_folder
 
 PROMPTS = ("full", "paper")
 MODALITIES = ("image+text", "text", "image")

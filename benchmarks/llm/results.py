@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.files import dump_json, write_atomically
+from benchmarks.files import dump_json
 from benchmarks.llm.ledger import Ledger
 from benchmarks.report import write_report
 from benchmarks.runner import Run
 from benchmarks.summary import to_json
 from benchmarks.tables import Table, to_markdown
+from normgym_envs.files import replace_file
 
 Ledgers = Mapping[str, Ledger]
 """What each run of a command has cost, by its label."""
@@ -46,7 +47,7 @@ def write_page(folder: Path, runs: Sequence[Run], ledgers: Ledgers, command: str
     )
     page = path.read_text(encoding="utf-8")
     page += "\n" + to_markdown(tabulate_costs(ledgers)) + "\n" + logs
-    write_atomically(path, page.encode())
+    replace_file(path, page.encode())
     return path
 
 
@@ -59,4 +60,4 @@ def write_numbers(path: Path, runs: Sequence[Run], ledgers: Ledgers) -> None:
         ledgers: what they have cost.
     """
     rows = [{**to_json(run), "costs": ledgers[run.config.agent].to_json()} for run in runs]
-    write_atomically(path, (dump_json(rows) + "\n").encode())
+    replace_file(path, (dump_json(rows) + "\n").encode())

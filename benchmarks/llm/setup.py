@@ -11,9 +11,9 @@ import normgym_envs
 from agents.llm import Backend, NewcomerSettings, make_backend
 from agents.llm.grid.writing import Writer
 from benchmarks.records import RunConfig
-from benchmarks.runner import hash_world
 from benchmarks.suite import Group, Suite
 from normgym_envs.errors import ConfigError, check_seed
+from normgym_envs.versions import hash_world
 
 TEMPERATURE: Final = 0.7
 """Source: NG "LLM Agents"."""

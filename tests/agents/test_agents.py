@@ -13,7 +13,6 @@ from agents import (
     AgentContext,
     AgentSource,
     Belief,
-    check_action,
     find_agent,
     list_agents,
     make_agent,
@@ -27,6 +26,7 @@ from benchmarks.runner import observe_newcomer, run
 from benchmarks.suite import Suite, load_suite
 from normgym_envs.constants import Goal1
 from normgym_envs.engine import BatchEngine
+from normgym_envs.envs.actions import read_action
 from normgym_envs.errors import ActionError, ConfigError, StateError, UnknownNameError
 from normgym_envs.norms.library import load_norms
 from normgym_envs.types import EpisodeSpec, Layout, Norm
@@ -70,6 +70,10 @@ def test_random_keeps_to_the_mask_and_reaches_all_of_it() -> None:
 def test_unknown_agents() -> None:
     with pytest.raises(UnknownNameError, match="unknown agent 'cautios'; did you mean 'cautious'"):
         make_agent("cautios")
+    with pytest.raises(ConfigError, match=r"module 'dqm' cannot be .*; did you mean 'dqn:'"):
+        make_agent("dqm:runs/bend")
+    with pytest.raises(UnknownNameError, match="unknown agent 'dqn'; did you mean 'dqn:'"):
+        make_agent("dqn")
     with pytest.raises(ConfigError, match=r"module 'agents' has no 'make_agnt'.*'make_agent'"):
         make_agent("agents:make_agnt")
     with pytest.raises(ConfigError, match="module 'nope' cannot be imported"):
@@ -107,13 +111,13 @@ def test_own_modules(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("value", [0, 4, np.int8(2), np.array(3)])
 def test_integers_are_actions(value: object) -> None:
-    assert check_action("x", value) == int(value)  # type: ignore[call-overload]
+    assert read_action(value, "agent 'x'") == int(value)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("value", [5, -1, 2.0, np.float32(1), "1", None, False, np.bool_(True)])
 def test_anything_else_is_none(value: object) -> None:
-    with pytest.raises(ActionError, match="agent 'x' played"):
-        check_action("x", value)
+    with pytest.raises(ActionError, match=r"agent 'x': action .*; expected an integer"):
+        read_action(value, "agent 'x'")
 
 
 @pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan"), "high", True, None])

@@ -129,7 +129,7 @@ def test_mistakes_are_one_line(normgym, options: list[str], said: str) -> None:
 def test_a_wrong_action_is_one_line(normgym, suite_file: Path) -> None:
     status, _, errors = normgym("bench", "run", "--agent", "builtins:len", "--suite", suite_file)
     assert status == 2
-    assert "agent 'builtins:len' played" in errors
+    assert "agent 'builtins:len': action " in errors
 
 
 def test_lists(normgym) -> None:

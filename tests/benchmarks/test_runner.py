@@ -163,7 +163,7 @@ def test_wrong_actions_name_agent_and_value(suite: Suite, answer: object) -> Non
 
     with pytest.raises(ActionError) as caught:
         run(source(Wrong), suite)
-    assert "agent 'wrong' played " + repr(answer) in str(caught.value)
+    assert f"agent 'wrong': action {answer!r}" in str(caught.value)
 
 
 def test_masked_actions_are_waits(suite: Suite) -> None:

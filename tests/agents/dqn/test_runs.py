@@ -147,7 +147,7 @@ def test_a_checkpoint_runs_no_code(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_a_full_disk_is_one_clear_line(tmp_path: Path) -> None:
     writer = begin_run(tmp_path, make_config())
     (tmp_path / "log.jsonl").symlink_to("/dev/full")
-    with pytest.raises(ConfigError, match=r"cannot be written to: No space left.*goes on where"):
+    with pytest.raises(ConfigError, match=r"No space left.*; make room.*repeat the command"):
         writer.log({"kind": "train"})
     blocked = tmp_path / "file"
     blocked.write_text("")
