@@ -164,7 +164,7 @@ def test_a_dead_service_is_an_error_and_the_run_goes_on_later(
 
 
 def test_the_task_runs_under_inspect_itself(serve, tmp_path: Path) -> None:
-    serve(wander)
+    server = serve(wander)
     task = make_normgym(
         suite="smoke", modality="text", interaction_turns=6, test_turns=6, out=str(tmp_path / "run")
     )
@@ -174,6 +174,9 @@ def test_the_task_runs_under_inspect_itself(serve, tmp_path: Path) -> None:
         log_dir=str(tmp_path / "logs"),
         display="none",
         temperature=0.3,
+        top_p=0.9,
+        max_connections=3,
+        model_args={"stream": False},
         limit=2,
     )
     assert log.status == "success"
@@ -186,6 +189,11 @@ def test_the_task_runs_under_inspect_itself(serve, tmp_path: Path) -> None:
     records, _, _ = read_run(tmp_path / "run")
     assert len(records) == 6
     assert {record["options"]["temperature"] for record in records} == {"0.3"}
+    for record in records:
+        assert record["options"]["top_p"] == "0.9"
+        assert record["options"]["model_arg.stream"] == "False"
+        assert record["options"]["base_url"] == server.url
+        assert "max_connections" not in record["options"]
     tests = [record["joint"] for record in records if record["phase"] != "interaction"]
     (joint,) = (score for score in log.results.scores if score.name == "joint")
     assert joint.metrics["mean"].value == pytest.approx(sum(tests) / len(tests))

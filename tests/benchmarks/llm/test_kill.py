@@ -72,6 +72,7 @@ def test_killed_in_the_middle_of_requests_over_http(tmp_path: Path) -> None:
     assert count_decisions(tmp_path / "killed") == calls
 
 
+@pytest.mark.slow
 def test_killed_twice_while_a_function_answers(tmp_path: Path) -> None:
     model = ("--model", "callable:llm_policies:wander_until_killed")
     log = tmp_path / "calls"

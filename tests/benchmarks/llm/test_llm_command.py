@@ -116,6 +116,18 @@ BAD = {
     "both": ((*MODEL, "--known-norm", "--no-interaction"), "leave out --no-interaction"),
     "pair": ((*MODEL, "--parameter", "top_p"), "expected NAME=VALUE"),
     "double": ((*MODEL, "--parameter", "temperature=1"), "there is --temperature for it"),
+    "secret": (
+        ("--model", "vllm/stub", "--model-arg", "api_key=abcdef"),
+        "parameter 'api_key' looks like a key",
+    ),
+    "header": (
+        ("--model", "vllm/stub", "--parameter", 'extra_headers={"Authorization": "x"}'),
+        "parameter 'Authorization' looks like a key",
+    ),
+    "password": (
+        ("--model", "vllm/stub", "--base-url", "http://me:secret@host/v1"),
+        "--base-url holds a user or password",
+    ),
     "stray": ((*MODEL, "--base-url", "http://x"), "--model-arg and --base-url are for hosted"),
     "json": ((*MODEL, "--json", "/no/such/folder/x.json"), "does not exist"),
     "images": (
@@ -192,3 +204,35 @@ def test_a_folder_of_something_else_is_refused(normgym, tmp_path: Path) -> None:
     status, _, err = normgym(*same)
     assert status == 2
     assert "belongs to another run: options is" in err
+
+
+def test_other_settings_of_any_model_are_refused_before_one_is_asked(
+    normgym, tmp_path: Path
+) -> None:
+    arguments = (*LLM, *SHORT, "--modality", "text", "--out", tmp_path)
+    assert normgym(*arguments, "--model", "scripted:")[0] == 0
+    before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    status, _, err = normgym(
+        *(*arguments, "--model", "callable:llm_policies:wander", "--model", "scripted:"),
+        *("--max-tokens", 99),
+    )
+    assert status == 2
+    assert "belongs to another run: options is" in err
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == before
+
+
+def test_prompts_of_ones_own_are_offered(
+    normgym, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agents.llm.grid import prompts as texts
+
+    for path in texts._FOLDER.glob("*.toml"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "humming.toml").write_text(
+        'version = 3\nbase = "full"\n[blocks.norm]\nhidden = "Everybody hums here."\n'
+    )
+    monkeypatch.setattr(texts, "_FOLDER", tmp_path)
+    status, out, err = normgym(*LLM, *MODEL, *SHORT, "--prompts", "humming", "--dry-run")
+    assert status == 0, err
+    assert "Everybody hums here." in out
+    assert "humming prompts" in out

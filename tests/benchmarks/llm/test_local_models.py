@@ -1,5 +1,6 @@
 """Models in this process through the command: a tiny one that sees, and a real small one."""
 
+import asyncio
 import json
 from collections import Counter
 from importlib.util import find_spec
@@ -7,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from agents.llm import Message
 from benchmarks.llm.decisions import read_decisions
+from benchmarks.llm.setup import LLMSetup
+from benchmarks.suite import Suite
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -40,6 +44,26 @@ def test_a_tiny_model_that_sees_plays_from_pictures(normgym, tmp_path: Path) -> 
     assert tokens["input_tokens"] > 2 * 500
     assert 0 < tokens["output_tokens"] <= 2 * 8
     assert "no readable answer" in out
+
+
+def test_repetitions_of_a_local_model_are_other_draws(short: Suite, tmp_path: Path) -> None:
+    from tiny_models import save_text_model
+
+    model = save_text_model(tmp_path)
+
+    def reply(**options: object) -> str:
+        setup = LLMSetup(f"local:{model}", max_tokens=24, **options)
+        return asyncio.run(setup.open_backend().generate([Message("user", "state")])).text
+
+    assert reply(seed=1) == reply(seed=1)
+    assert len({reply(seed=seed) for seed in range(4)}) > 1
+    assert reply(seed=1, extra=(("seed", 0),)) == reply(seed=0)
+    before = LLMSetup(f"local:{model}").make_config(short).agent_digest
+    settings = json.loads((model / "generation_config.json").read_text())
+    settings |= {"temperature": 0.001, "do_sample": True}
+    (model / "generation_config.json").write_text(json.dumps(settings))
+    assert reply(temperature=None) == reply(temperature=0.0)  # the model's own, not the benchmark's
+    assert LLMSetup(f"local:{model}").make_config(short).agent_digest != before
 
 
 @pytest.mark.slow

@@ -215,6 +215,47 @@ def test_a_setup_names_what_is_not_the_default(short: Suite) -> None:
         LLMSetup("openai/gpt-5", seed=-1)
 
 
+def test_a_record_says_which_server_and_arguments_it_is_of(short: Suite) -> None:
+    plain = LLMSetup("vllm/x")
+    other = LLMSetup(
+        "vllm/x",
+        model_args=(("tokenizer_mode", "slow"), ("max_num_batched_tokens", 9), ("max_retries", 0)),
+        base_url="http://here:8000/v1",
+    )
+    found = {
+        name: value
+        for name, value in other.make_config(short).options.items()
+        if name not in plain.make_config(short).options
+    }
+    assert found == {
+        "base_url": "http://here:8000/v1",
+        "model_arg.tokenizer_mode": "slow",
+        "model_arg.max_num_batched_tokens": "9",
+    }
+    for name in ("api_key", "token", "hf-token", "client_secret", "apikey", "Authorization"):
+        with pytest.raises(ConfigError, match=f"parameter '{name}' looks like a key"):
+            LLMSetup("vllm/x", model_args=(("client", {name: "x"}),))
+
+
+def test_code_of_prompts_and_pictures_is_part_of_a_run(
+    short: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchmarks.llm import setup as module
+
+    def digests() -> tuple[str, str]:
+        setups = (LLMSetup("scripted:", NewcomerSettings(modality=m)) for m in ("text", "image"))
+        return tuple(setup.make_config(short).agent_digest for setup in setups)  # type: ignore
+
+    first = digests()
+    monkeypatch.setattr(module, "digest_pictures", lambda: "other")
+    second = digests()
+    assert second[0] == first[0] != second[1] != first[1]
+    monkeypatch.setattr(module, "digest_code", lambda: "other")
+    third = digests()
+    assert third[0] != second[0]
+    assert third[1] != second[1]
+
+
 def test_an_edited_function_is_another_model(short: Suite, tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "tuned_policy.py"
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -160,6 +160,25 @@ def test_a_torn_last_decision_is_asked_again(play, tmp_path: Path) -> None:
     assert ledger.decisions == len(whole.prompts)
 
 
+def test_decisions_on_other_prompts_are_refused(play, tmp_path: Path) -> None:
+    expected = play(Wanderer(), tmp_path)
+    for path in (tmp_path / "records").glob("*.jsonl"):
+        path.unlink()
+    folder = next((tmp_path / "decisions").iterdir())
+    unasked = Wanderer()
+    assert play(unasked, tmp_path).records == expected.records
+    assert unasked.prompts == []
+    for path in (tmp_path / "records").glob("*.jsonl"):
+        path.unlink()
+    victim = sorted(folder.glob("*.jsonl"))[0]
+    lines = victim.read_bytes().splitlines(keepends=True)
+    decision = json.loads(lines[2])
+    lines[2] = lines[2].replace(decision["prompt_hash"].encode(), b"0123456789abcdef")
+    victim.write_bytes(b"".join(lines))
+    with pytest.raises(RecordError, match=r"answers another prompt \('0123456789abcdef'\)"):
+        play(Wanderer(), tmp_path)
+
+
 def test_decisions_of_another_run_are_refused(play, tmp_path: Path) -> None:
     play(Wanderer(), tmp_path)
     with pytest.raises(RecordError, match="belongs to another run: options is"):

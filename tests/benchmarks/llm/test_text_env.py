@@ -1,12 +1,13 @@
 """The text environment: one seat, replies in, prompts and points out."""
 
+import dataclasses
 import json
 
 import pytest
 from reader_process import ignore, obey
 
 from benchmarks.llm.text_env import TextEnv
-from benchmarks.suite import Suite, load_suite
+from benchmarks.suite import Suite, load_suite, make_suite
 from normgym_envs.errors import ConfigError, SeedError, StateError, UnknownNameError
 
 WAIT = json.dumps({"reasoning": "", "action": "wait"})
@@ -67,7 +68,19 @@ def test_interactions_are_offered_with_their_own_form(short: Suite) -> None:
     prompt, info = env.reset(0)
     assert '"belief"' in prompt
     assert len(info["episode"]) == 16
+    assert env.token(0) == info["episode"] != env.token(1)
     assert not any(norm in prompt for spec in short.specs for norm in spec.norms)
+
+
+def test_a_norm_that_changes_cannot_be_told(short: Suite) -> None:
+    tested = next(i for i, spec in enumerate(short.specs) if spec.phase == "seen")
+    specs = list(short.specs)
+    specs[tested] = dataclasses.replace(specs[tested], norms_after=("bend-right-1",), change_turn=4)
+    suite = make_suite("turning", 1, specs)
+    with pytest.raises(ConfigError, match="changes its norm in mid-episode"):
+        TextEnv(suite, known_norm=True)
+    assert TextEnv(suite).reset(0)
+    assert TextEnv(suite, phases=("interaction",), known_norm=True).reset(0)
 
 
 def test_what_there_is_not_is_refused(short: Suite) -> None:
