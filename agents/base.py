@@ -1,7 +1,10 @@
 """What an agent is: the protocol, what it is told at a reset, and what it may believe.
 
 An agent acts on observations. It never gets an environment, an episode specification, an
-environment seed or the name of a norm; the runner refuses to hand them over.
+environment seed or the name of a norm; the runner refuses to hand them over. One exception stands
+outside the agent: where a source has one policy a norm (`AgentSource.make_for`, the DQNs), the
+hidden norm decides which policy plays. The policy is not told, but it was trained on that norm, and
+tables say so.
 """
 
 import math

@@ -108,7 +108,8 @@ def write_dqn_report(
         *[f"![{text}]({name})\n\n{text}.\n" for name, text in captions.items()],
         "Lines are medians over runs, bands the middle half of the runs, validation curves means "
         "over runs. Bands show how norms differ and are no confidence intervals.\n",
-        "## How to read this\n\nEvery policy is the last checkpoint of its run, plays greedily "
+        "## How to read this\n\nEvery policy is the last checkpoint of its run, plays the "
+        "episodes about the norm it was trained on, plays greedily "
         "among the open actions and is not trained further. Intervals with norms resampled come "
         f"from {DRAWS:,} resamples of whole norms (seed {BOOTSTRAP_SEED}). NG's figures come from "
         "its own episodes, which are not these.\n",

@@ -11,7 +11,7 @@ from benchmarks.records import EpisodeRecord
 from benchmarks.runner import Run
 from benchmarks.statistics import BOOTSTRAP_SEED, DRAWS, Estimate, estimate_difference
 from benchmarks.summary import list_phases
-from benchmarks.tables import Table, make_tables, to_markdown
+from benchmarks.tables import Table, add_footnote, make_tables, mark_agent, to_markdown
 from normgym_envs.errors import ConfigError
 from normgym_envs.files import replace_file
 
@@ -90,17 +90,16 @@ def _compare(runs: Sequence[Run]) -> list[Table]:
         for run in runs[1:]:
             other = {r.episode: r.joint or 0.0 for r in run.episodes(phase)}
             difference = estimate_difference(other, reference, dict(clusters))
-            rows.append((run.config.agent, _show_points(difference)))
-        name = runs[0].config.agent
-        tables.append(
-            Table(
-                f"{phase.capitalize()}: joint success against {name}",
-                "difference in points over the episodes that both have finished "
-                "[95 % interval, norms resampled]",
-                ("agent", f"minus {name}"),
-                tuple(rows),
-            )
+            rows.append((mark_agent(run), _show_points(difference)))
+        name = mark_agent(runs[0])
+        table = Table(
+            f"{phase.capitalize()}: joint success against {name}",
+            "difference in points over the episodes that both have finished "
+            "[95 % interval, norms resampled]",
+            ("agent", f"minus {name}"),
+            tuple(rows),
         )
+        tables.append(add_footnote(table, runs))
     return tables
 
 

@@ -28,6 +28,8 @@ from normgym_envs.errors import ConfigError, UnknownNameError, check_seed
 from normgym_envs.versions import hash_world
 
 CONDITIONS: Final = (*TEST_PHASES, "all")
+BY_NORM: Final = "one a norm"
+"""Option "policies" of an agent whose policy is chosen by the hidden norm."""
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,8 @@ def make_config(source: AgentSource, suite: Suite, seed: int) -> RunConfig:
     options = {"predict_newcomer": foreseen}
     if _name_observation(instance) != "symbolic":
         options["observation"] = _name_observation(instance)
+    if source.by_norm is not None:
+        options["policies"] = BY_NORM
     return RunConfig(
         suite=suite.name,
         suite_version=suite.version,

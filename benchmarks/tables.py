@@ -7,12 +7,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from benchmarks.runner import Run
+from benchmarks.runner import BY_NORM, Run
 from benchmarks.statistics import Estimate
 from benchmarks.summary import ALL, SECONDARY, Cell, list_families, list_phases, summarize
 
 WIDTH = 100
 """Columns a terminal needs for every table."""
+MARK = " *"
+"""Behind the name of an agent that has one policy a norm."""
 NAME_WIDTH = 12
 """Columns of an agent's name; longer ones are folded."""
 
@@ -35,14 +37,30 @@ def make_tables(runs: Sequence[Run]) -> list[Table]:
     families = list_families(runs)
     columns = [*families, ALL] if len(families) > 1 else families
     for phase in list_phases(runs):
-        cells = {run.config.agent: {f: summarize(run, phase, f) for f in columns} for run in runs}
+        cells = {mark_agent(run): {f: summarize(run, phase, f) for f in columns} for run in runs}
         title = f"{phase.capitalize()} layout" + ("s" if phase == "unseen" else "")
         tables += [
             _tabulate_success(f"{title}: joint success", cells, columns, "joint"),
             _tabulate_success(f"{title}: task success", cells, columns, "task"),
             _tabulate_secondary(f"{title}: secondary measures", cells, columns[-1]),
         ]
-    return tables
+    return [add_footnote(table, runs) for table in tables]
+
+
+def mark_agent(run: Run) -> str:
+    """Return an agent's name, with a star if the hidden norm chooses its policy."""
+    return run.config.agent + (MARK if _has_policies(run) else "")
+
+
+def add_footnote(table: Table, runs: Sequence[Run]) -> Table:
+    """Return a table that explains the star if one of the agents has it."""
+    if not any(_has_policies(run) for run in runs):
+        return table
+    return table._replace(note=f"{table.note};{MARK}: one policy a norm, trained on that norm")
+
+
+def _has_policies(run: Run) -> bool:
+    return run.config.options.get("policies") == BY_NORM
 
 
 def _tabulate_success(

@@ -6,6 +6,7 @@ flat observation. `dqn:PATH@CONDITION` takes one condition of a sweep that holds
 """
 
 import hashlib
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ from normgym_envs.errors import (
     RecordError,
     UnknownNameError,
 )
+from normgym_envs.versions import hash_world
 
 _CONDITION: Final = "@"
 
@@ -166,11 +168,21 @@ def _make_source(name: str, paths: Sequence[Path], notes: tuple[str, ...] = ()) 
     """Return the source of one policy a norm."""
     digest = hashlib.sha256()
     by_norm: dict[str, Any] = {}
+    foreign: dict[Path, str] = {}
     for path in paths:
         checkpoint = load_checkpoint(path)
         if checkpoint.norm in by_norm:
             raise RecordError(f"agent {name!r}: two policies for norm {checkpoint.norm!r}")
         by_norm[checkpoint.norm] = partial(DQNAgent, checkpoint)
         digest.update(path.read_bytes())
+        if checkpoint.world not in ("", hash_world()):
+            foreign[path] = checkpoint.world
+    if foreign:
+        path, world = next(iter(foreign.items()))
+        warnings.warn(
+            f"agent {name!r}: {len(foreign)} of {len(by_norm)} policies were trained in another "
+            f"world, e.g. {path} in {world}; this is {hash_world()}",
+            stacklevel=2,
+        )
     first = next(iter(by_norm.values()))
     return AgentSource(name, first, digest.hexdigest()[:16], by_norm=by_norm, notes=notes)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import normgym_envs
-from agents.dqn.files import check_fields, load_tensors
+from agents.dqn.files import check_fields, check_world, load_tensors
 from normgym_envs.errors import RecordError, UnknownNameError
 from normgym_envs.norms.library import get_norm, num_slots
 from normgym_envs.observations.flat import flat_size
@@ -41,6 +41,7 @@ class Checkpoint:
     norm: str  # norm id
     steps: int  # transitions it was trained on
     state_dict: Mapping[str, Any]  # of QNetwork, tensors on the CPU
+    world: str = ""  # normgym_envs.versions.hash_world() of its run; empty where not noted
 
     @cached_property
     def network(self) -> Any:
@@ -98,7 +99,12 @@ def load_checkpoint(path: Path) -> Checkpoint:
         )
     _check_weights(path, data)
     return Checkpoint(
-        data["encoder"], data["num_slots"], data["norm"], data["steps"], data["state_dict"]
+        data["encoder"],
+        data["num_slots"],
+        data["norm"],
+        data["steps"],
+        data["state_dict"],
+        check_world(path, data),
     )
 
 

@@ -35,6 +35,18 @@ def check_fields(path: Path, data: object, fields: Mapping[str, type]) -> None:
             )
 
 
+def check_world(path: Path, data: Mapping[str, Any]) -> str:
+    """Return the hash of the world that something was trained in, empty where it was not noted.
+
+    Raises:
+        RecordError: it is no text.
+    """
+    world = data.get("world", "")
+    if not isinstance(world, str):
+        raise RecordError(f"{path} is damaged: world is {type(world).__name__}; expected str")
+    return world
+
+
 def save_tensors(path: Path, content: Mapping[str, Any]) -> None:
     """Write a file of tensors in one piece.
 

@@ -32,6 +32,7 @@ from agents.dqn.checkpoints import (
 from agents.dqn.files import (
     FORMAT,
     check_fields,
+    check_world,
     load_tensors,
     save_tensors,
 )
@@ -39,6 +40,7 @@ from normgym_envs.errors import RecordError, UnknownNameError
 from normgym_envs.files import explain_disk, replace_file
 from normgym_envs.norms.library import get_norm, num_slots
 from normgym_envs.observations.flat import flat_size
+from normgym_envs.versions import hash_world
 
 try:
     import fcntl
@@ -94,8 +96,9 @@ class RunInfo:
     steps: int  # transitions that are safe on disk
     observation_size: int
     norm_library: str  # hash_norms() when it was trained
-    versions: Mapping[str, str]
+    versions: Mapping[str, str]  # with which it began
     error: str  # of a failed run
+    world: str = ""  # normgym_envs.versions.hash_world() when it began; empty where not noted
 
     @property
     def condition(self) -> str:
@@ -143,10 +146,14 @@ class RunWriter:
         self.folder = folder
         self.config = dict(config)
         self.learner = learner
+        self._world, self._versions = hash_world(), list_versions()
         with explain_disk(folder):
             (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
         if (folder / RUN_FILE).exists():
-            self._check_owner(load_run(folder))
+            found = load_run(folder)
+            self._check_owner(found)
+            if self.resume_path.exists() or found.status == "finished":
+                self._world, self._versions = found.world, dict(found.versions)
         for leftover in [*folder.glob(".*.tmp"), *(folder / CHECKPOINTS).glob(".*.tmp")]:
             leftover.unlink(missing_ok=True)
 
@@ -196,7 +203,8 @@ class RunWriter:
             "steps": steps,
             "observation_size": flat_size(num_slots(get_norm(config["norm"]))),
             "norm_library": hash_norms(),
-            "versions": list_versions(),
+            "versions": self._versions,
+            "world": self._world,
             "error": error,
         }
         text = json.dumps(content, indent=1, allow_nan=False) + "\n"
@@ -256,6 +264,7 @@ class RunWriter:
                 "num_slots": slots,
                 "norm": self.config["norm"],
                 "norm_library": hash_norms(),
+                "world": self._world,
                 "steps": steps,
                 "state_dict": {k: v.detach().cpu().clone() for k, v in state_dict.items()},
             },
@@ -276,9 +285,18 @@ class RunWriter:
         """Return what `save_resume` was given, None when there is nothing to go on from.
 
         Raises:
-            RecordError: the file is damaged.
+            RecordError: the file is damaged, or the run began in another world, in which its
+                actions lead elsewhere.
         """
-        return load_tensors(self.resume_path) if self.resume_path.exists() else None
+        if not self.resume_path.exists():
+            return None
+        if self._world not in ("", hash_world()):
+            raise RecordError(
+                f"{self.folder} was begun in world {self._world}; this is {hash_world()}, in which "
+                f"its actions would lead elsewhere: go on with the sources of then, or remove "
+                f"{self.resume_path.name} to begin anew"
+            )
+        return load_tensors(self.resume_path)
 
     def finish(self, steps: int) -> None:
         """Mark the run as finished and remove `resume.pt`."""
@@ -326,7 +344,9 @@ def load_run(folder: Path) -> RunInfo:
     for name in ("norm", "encoder", "reward", "steps", "seed"):
         if name not in data["config"]:
             raise RecordError(f"{path} is damaged: config without {name!r}")
-    return RunInfo(folder, **{name: data[name] for name in _RUN_FIELDS if name != "format"})
+    world = check_world(path, data)
+    fields = {name: data[name] for name in _RUN_FIELDS if name != "format"}
+    return RunInfo(folder, **fields, world=world)
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:

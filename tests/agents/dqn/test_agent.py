@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason=REASON)
 from agents import AgentContext, find_agent, make_agent  # noqa: E402
 from benchmarks import runner  # noqa: E402
 from benchmarks.playing import Seat  # noqa: E402
+from benchmarks.report import _compare  # noqa: E402
 from benchmarks.runner import (  # noqa: E402
     OBSERVERS,
     list_notes,
@@ -21,6 +22,7 @@ from benchmarks.runner import (  # noqa: E402
     select_playable,
 )
 from benchmarks.suite import Suite, load_suite  # noqa: E402
+from benchmarks.tables import make_tables  # noqa: E402
 from normgym_envs.engine import BatchEngine  # noqa: E402
 from normgym_envs.errors import ConfigError, RecordError, UnknownNameError  # noqa: E402
 from normgym_envs.observations.flat import observe_flat  # noqa: E402
@@ -79,6 +81,14 @@ def test_a_sweep_plays_each_norm_with_its_own_policy(sweep: Path, suite: Suite) 
     assert result.errors == ()
     assert {record.norms[0] for record in result.records} == set(NORMS)
     assert result.config.options["observation"] == "flat"
+    assert result.config.options["policies"] == "one a norm"
+    blind = run("wait", suite, norms=NORMS)
+    assert "policies" not in blind.config.options
+    for table in [*make_tables([result, blind]), *_compare([blind, result])]:
+        assert table.rows[0][0] in (f"{name} *", "wait")
+        assert table.rows[-1][0] != "wait *"
+        assert table.note.endswith("; *: one policy a norm, trained on that norm")
+    assert all("*" not in table.note for table in make_tables([blind]))
     for norm in NORMS:
         alone = run(f"dqn:{sweep / f'{norm}_mlp_sparse_0'}", suite)
         ours = [r.state_hash for r in result.episodes("unseen") if r.norms == (norm,)]

@@ -1,6 +1,7 @@
 """The files of a run: whole at every moment, checked when they are read."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from dqn_runs import REASON, begin_run, make_config, save_policy
 
 torch = pytest.importorskip("torch", reason=REASON)
 
+from agents import find_agent  # noqa: E402
 from agents.dqn.runs import (  # noqa: E402
     RunWriter,
     hash_norms,
@@ -18,6 +20,7 @@ from agents.dqn.runs import (  # noqa: E402
     read_log,
 )
 from normgym_envs.errors import ConfigError, RecordError, UnknownNameError  # noqa: E402
+from normgym_envs.versions import hash_world  # noqa: E402
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -62,6 +65,55 @@ def test_a_folder_belongs_to_one_run(tmp_path: Path) -> None:
         RunWriter(tmp_path, config.to_json(), "stacked")
     with pytest.raises(UnknownNameError, match="unknown learner 'sb4'; did you mean 'sb3'"):
         RunWriter(tmp_path, config.to_json(), "sb4")
+
+
+def _rewrite(folder: Path, **changes: Any) -> None:
+    """Change fields of `run.json`; None takes one away."""
+    content = {**json.loads((folder / "run.json").read_text()), **changes}
+    kept = {name: value for name, value in content.items() if value is not None}
+    (folder / "run.json").write_text(json.dumps(kept))
+
+
+def test_no_run_goes_on_in_another_world(tmp_path: Path) -> None:
+    config = make_config()
+    writer = begin_run(tmp_path, config)
+    assert load_run(tmp_path).world == hash_world()
+    writer.save_resume(400, {"steps": 400})
+    _rewrite(tmp_path, world="0123", versions={"torch": "1"})
+    again = RunWriter(tmp_path, config.to_json(), "sb3")
+    with pytest.raises(RecordError, match=r"in world 0123; this is .*remove resume.pt"):
+        again.load_resume()
+    again.note(400, "failed", "x")  # what it began with is kept
+    assert load_run(tmp_path).world == "0123"
+    assert load_run(tmp_path).versions == {"torch": "1"}
+    _rewrite(tmp_path, world=None)  # written before worlds were noted
+    old = RunWriter(tmp_path, config.to_json(), "sb3")
+    assert old.load_resume() == {"steps": 400}
+    old.note(400)
+    assert load_run(tmp_path).world == ""
+    _rewrite(tmp_path, world="0123")
+    (tmp_path / "resume.pt").unlink()
+    RunWriter(tmp_path, config.to_json(), "sb3").note(0)  # begins anew
+    assert load_run(tmp_path).world == hash_world()
+    assert "torch" in load_run(tmp_path).versions
+    _rewrite(tmp_path, world=3)
+    with pytest.raises(RecordError, match="world is int; expected str"):
+        load_run(tmp_path)
+
+
+def test_policies_of_another_world_are_played_with_a_warning(tmp_path: Path) -> None:
+    path = save_policy(tmp_path, make_config())
+    content = torch.load(path, weights_only=True)
+    assert content["world"] == load_checkpoint(path).world == hash_world()
+    torch.save({**content, "world": "0123"}, path)
+    with pytest.warns(UserWarning, match=rf"1 of 1 policies .* in 0123; this is {hash_world()}"):
+        find_agent(f"dqn:{tmp_path}")
+    del content["world"]
+    torch.save(content, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        find_agent(f"dqn:{tmp_path}")
+    assert load_checkpoint(path).world == ""
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
