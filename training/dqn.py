@@ -328,10 +328,20 @@ def train_dqn(
         RecordError: the folder holds another run or a damaged one.
         ConfigError: the folder cannot be written to, or no such device.
     """
-    writer = RunWriter(folder, config.to_json(), LEARNER)
-    if writer.is_finished():
+    with RunWriter(folder, config.to_json(), LEARNER).locked():
+        train_open(config, folder, device=device, report=report)
+
+
+def train_open(
+    config: DQNConfig,
+    folder: Path,
+    *,
+    device: str = "cpu",
+    report: Callable[[int], None] | None = None,
+) -> None:
+    """Do what `train_dqn` does, with the lock of the run held by the caller."""
+    if RunWriter(folder, config.to_json(), LEARNER).is_finished():
         if report is not None:
             report(config.steps)
         return
-    with writer.locked():
-        DQNRun(config, folder, device).train(report)
+    DQNRun(config, folder, device).train(report)

@@ -65,7 +65,9 @@ Report = Callable[[Sweep], None]
 
 
 def plan_sweep(configs: Sequence[DQNConfig], folder: Path, *, learner: str = LEARNER) -> Sweep:
-    """Prepare the folders of a sweep; finished runs are known, foreign ones count as failed.
+    """Prepare the folders of a sweep; finished runs are known.
+
+    Foreign runs, and those that another process is training, count as failed.
 
     Args:
         configs: what to train; no two may have the same name.
@@ -86,12 +88,13 @@ def plan_sweep(configs: Sequence[DQNConfig], folder: Path, *, learner: str = LEA
         run = SweepRun(config, folder / name)
         sweep.runs.append(run)
         try:
-            writer = RunWriter(run.folder, config.to_json(), learner)
-            if writer.is_finished():
-                run.finish("")
-            else:
-                run.look()
-                writer.note(run.steps)
+            with RunWriter(run.folder, config.to_json(), learner).locked():
+                writer = RunWriter(run.folder, config.to_json(), learner)
+                if writer.is_finished():
+                    run.finish("")
+                else:
+                    run.look()
+                    writer.note(run.steps)
         except ConfigError:
             raise
         except NormGymError as error:
@@ -232,6 +235,12 @@ def explain_end(log: Path, code: int) -> str:
         return f"its process was killed by {name}; the same command goes on with it"
     last = list(_read_lines(log))[-1:]
     return last[0] if last else f"its process ended with status {code}"
+
+
+def find_line(log: Path, start: str) -> str:
+    """Return what stands behind `start` in the last line of a log that begins so, or nothing."""
+    found = [line for line in _read_lines(log) if line.startswith(start)]
+    return found[-1].removeprefix(start) if found else ""
 
 
 def _read_lines(path: Path) -> Iterator[str]:

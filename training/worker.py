@@ -5,7 +5,7 @@ What to train is read from the folder's `run.json`, which the sweep has written.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,37 +23,42 @@ def train_folder(folder: Path, device: str, *, parent: int | None = None) -> str
         parent: process that started this one; the run stops, to be resumed, when it is gone.
 
     Returns:
-        What went wrong, empty for nothing; also written to `run.json`.
+        What went wrong, empty for nothing; also written to `run.json`, unless another process is
+        training the run.
     """
 
     def watch(steps: int) -> None:
         if parent is not None and os.getppid() != parent:
             sys.exit("the sweep that started this run is gone")
 
-    info = None
     try:
         info = load_run(folder)
         config = DQNConfig.from_json(info.config)
-        from training.dqn import train_dqn
+        with RunWriter(folder, info.config, info.learner).locked():
+            return _train_locked(config, folder, device, watch)
+    except Exception as error:  # another's folder, or another process is at it: not ours to note
+        return _explain(error)
 
-        train_dqn(config, folder, device=device, report=watch)
+
+def _train_locked(
+    config: DQNConfig, folder: Path, device: str, watch: Callable[[int], None]
+) -> str:
+    """Train a run whose lock is held; return what went wrong, and note it in `run.json`."""
+    try:
+        from training.dqn import train_open
+
+        train_open(config, folder, device=device, report=watch)
     except Exception as error:
-        text = str(error) if isinstance(error, NormGymError) else f"{type(error).__name__}: {error}"
-        if info is not None:
-            with suppress(NormGymError):  # e.g. no room for it
-                RunWriter(folder, info.config, info.learner).note(
-                    _safe_steps(folder), "failed", text
-                )
+        text = _explain(error)
+        with suppress(NormGymError):  # e.g. no room for it
+            info = load_run(folder)
+            RunWriter(folder, info.config, info.learner).note(info.steps, "failed", text)
         return text
     return ""
 
 
-def _safe_steps(folder: Path) -> int:
-    """Return how many transitions are safe on disk."""
-    try:
-        return load_run(folder).steps
-    except NormGymError:
-        return 0
+def _explain(error: Exception) -> str:
+    return str(error) if isinstance(error, NormGymError) else f"{type(error).__name__}: {error}"
 
 
 def main(arguments: Sequence[str]) -> int:

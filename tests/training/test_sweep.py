@@ -14,7 +14,7 @@ from dqn_runs import REASON, make_config, save_policy
 torch = pytest.importorskip("torch", reason=REASON)
 pytest.importorskip("stable_baselines3", reason=REASON)
 
-from agents.dqn.runs import load_run  # noqa: E402
+from agents.dqn.runs import RunWriter, load_run  # noqa: E402
 from normgym_envs import cli  # noqa: E402
 from normgym_envs.errors import ConfigError, MissingExtraError  # noqa: E402
 from normgym_envs.norms.library import list_norms  # noqa: E402
@@ -23,7 +23,9 @@ from training.config import run_name  # noqa: E402
 from training.dqn import train_dqn  # noqa: E402
 from training.progress import describe_run, draw_bar, draw_table, make_table  # noqa: E402
 from training.ray_tasks import check_address, train_remotely  # noqa: E402
+from training.stacked.runs import train_stacked  # noqa: E402
 from training.sweep import Sweep, plan_sweep, train_locally, train_on_ray  # noqa: E402
+from training.worker import train_folder  # noqa: E402
 
 SMALL = {"steps": 400, "validation_episodes": 1}
 
@@ -55,6 +57,27 @@ def test_one_failure_stops_nothing_and_the_same_sweep_goes_on(tmp_path: Path) ->
     train_locally(again, workers=1)
     assert [run.status for run in again.runs] == ["finished", "finished", "failed", "finished"]
     assert (fresh / "run.json").stat().st_mtime_ns == before
+
+
+def test_a_second_sweep_leaves_the_first_alone(tmp_path: Path) -> None:
+    config = make_config(**SMALL)
+    first = plan_sweep([config], tmp_path).runs[0]
+    writer = RunWriter(first.folder, config.to_json(), "sb3")
+    writer.note(123)
+    with writer.locked():
+        before = (first.folder / "run.json").read_bytes()
+        assert "trained by another process" in train_folder(first.folder, "cpu")
+        assert (first.folder / "run.json").read_bytes() == before
+        (second,) = plan_sweep([config], tmp_path).runs
+        assert second.status == "failed"
+        assert "trained by another process" in second.error
+        stacked = tmp_path / "stacked"
+        assert (first.folder / "run.json").read_bytes() == before
+    other = RunWriter(stacked, config.to_json(), "stacked")
+    other.note(0)
+    with other.locked():
+        assert "another process" in train_stacked([(config, stacked)])[stacked]
+        assert load_run(stacked).status == "running"
 
 
 def test_a_run_of_a_sweep_is_the_run_alone(tmp_path: Path) -> None:

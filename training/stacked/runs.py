@@ -11,11 +11,12 @@ from typing import Any, Final
 import numpy as np
 
 from agents.dqn.networks import QNetwork
+from agents.dqn.runs import RunWriter
 from normgym_envs.errors import NormGymError, RecordError
 from normgym_envs.norms.library import get_norm, list_norms, num_slots
 from training.config import DQNConfig
 from training.stacked.extra import torch
-from training.stacked.files import PARTS, RunFiles
+from training.stacked.files import LEARNER, PARTS, RunFiles
 from training.stacked.networks import Stacked
 from training.stacked.stack import Stack
 
@@ -214,8 +215,9 @@ def train_stacked(
         opened = []
         for config, folder in runs:
             try:
-                files = RunFiles(config, folder)
-                locks.enter_context(files.writer.locked())
+                writer = RunWriter(folder, config.to_json(), LEARNER)
+                locks.enter_context(writer.locked())
+                files = RunFiles(config, folder)  # read once nobody else can write
                 if not files.writer.is_finished():
                     opened.append(files)
             except NormGymError as error:

@@ -13,7 +13,7 @@ from typing import Final
 from agents.dqn.runs import load_run
 from normgym_envs.errors import ConfigError, NormGymError, UnknownNameError
 from normgym_envs.norms.library import get_norm, num_slots
-from training.sweep import Report, Sweep, SweepRun, explain_end, start_process
+from training.sweep import Report, Sweep, SweepRun, explain_end, find_line, start_process
 
 BACKENDS: Final = ("auto", "compiled", "torch")
 """As `training.stacked.stack.Stack` takes them."""
@@ -66,7 +66,7 @@ def train_in_shares(
                 code = process.poll()
                 if code is not None:
                     del running[pid]
-                    _finish(share, explain_end(log, code))
+                    _finish(share, log, code)
                 else:
                     _look(share)
             if report is not None:
@@ -105,9 +105,14 @@ def _look(share: Sequence[SweepRun]) -> None:
         run.steps, run.status, run.error = found.steps, found.status, found.error
 
 
-def _finish(share: Sequence[SweepRun], error: str) -> None:
+def _finish(share: Sequence[SweepRun], log: Path, code: int) -> None:
     """Note how the runs of a process have ended: its own end explains those left running."""
     _look(share)
     for run in share:
-        if run.status == "running":
-            run.finish(error or "its process ended early; the same command goes on with it")
+        if run.status != "running":
+            continue
+        named = find_line(log, f"{run.folder.name}: ")
+        if code < 0:
+            run.finish(explain_end(log, code))
+        else:  # the last line may be about another run
+            run.finish(named or f"its process ended with status {code}; see {log}")

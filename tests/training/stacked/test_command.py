@@ -8,6 +8,9 @@ import pytest
 
 from agents.dqn.runs import load_run
 from normgym_envs import cli
+from training.config import DQNConfig
+from training.stacked.sweep import _finish
+from training.sweep import plan_sweep
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -56,6 +59,24 @@ def test_bad_input_is_one_line(
     assert status == 2
     assert err.startswith(f"normgym: {message}")
     assert err.count("\n") == 1
+
+
+def test_a_process_that_ends_blames_no_run_for_another(tmp_path: Path) -> None:
+    sweep = plan_sweep(
+        [DQNConfig("bend-right-1"), DQNConfig("bend-left-1")], tmp_path, learner="stacked"
+    )
+    log = tmp_path / "log"
+    log.write_text("bend-left-1_mlp_sparse_0: out of luck\n")
+    for code, first, second in (
+        (1, f"its process ended with status 1; see {log}", "out of luck"),
+        (-9, "its process was killed by SIGKILL", "its process was killed by SIGKILL"),
+    ):
+        for run in sweep.runs:
+            run.status = "running"
+        _finish(sweep.runs, log, code)
+        assert [run.status for run in sweep.runs] == ["failed", "failed"]
+        assert sweep.runs[0].error.startswith(first)
+        assert sweep.runs[1].error.startswith(second)
 
 
 def test_speed_refuses_numbers_out_of_range(
