@@ -22,9 +22,10 @@ What the network is told is in `trial_batch.py`, measuring in `trial_evaluation.
 """
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from io import BytesIO
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +38,7 @@ from torch.nn import functional
 from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS, VIOLATION_PENALTY
 from normgym_envs.envs.trials import Tasks, draw_tasks
 from normgym_envs.errors import ConfigError
+from normgym_envs.files import replace_file
 from training.trial_batch import (
     CROWD,
     EVENT,
@@ -426,7 +428,7 @@ class TrialLearner:
     @property
     def num_updates(self) -> int:
         """Updates of the whole run."""
-        return max(1, self.settings.steps // (self.settings.num_envs * self.settings.turns))
+        return count_updates(self.settings)
 
     @property
     def steps(self) -> int:
@@ -460,17 +462,23 @@ class TrialLearner:
             "format": FORMAT,
             "settings": asdict(self.settings),
             "updates": self.updates,
+            "tasks": describe_tasks(self.tasks),
             "model": self.model.state_dict(),
         }
         if self.updates < self.num_updates:
             state["optimiser"] = self.optimiser.state_dict()
             state["generator"] = self.generator.get_state()
-        part = path.with_suffix(".part")
-        torch.save(state, part)
-        os.replace(part, path)
+        buffer = BytesIO()
+        torch.save(state, buffer)
+        replace_file(path, buffer.getvalue())
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Go on from a checkpoint.
+
+        Raises:
+            ConfigError: it has learnt from other norms.
+        """
+        check_tasks(state, self.tasks)
         self.updates = state["updates"]
         self.model.load_state_dict(state["model"])
         if self.updates < self.num_updates:
@@ -488,6 +496,42 @@ def split_tasks(settings: TrialSettings) -> Tasks:
     )
 
 
+def count_updates(settings: TrialSettings) -> int:
+    """Return the updates of a whole run."""
+    return max(1, settings.steps // (settings.num_envs * settings.turns))
+
+
+def describe_tasks(tasks: Tasks) -> dict[str, list[str]]:
+    """Return the norms of each part as text: ids, kinds, parameters and scopes."""
+    return {
+        part: [
+            f"{n.id}: {n.kind} {json.dumps(dict(n.parameters), sort_keys=True)} {n.scope}"
+            for n in norms
+        ]
+        for part, norms in tasks._asdict().items()
+    }
+
+
+def check_tasks(state: dict[str, Any], tasks: Tasks) -> None:
+    """Refuse a checkpoint that has learnt from other norms than are drawn today.
+
+    Checkpoints in which no norms are noted pass.
+
+    Raises:
+        ConfigError: naming the first norm that differs.
+    """
+    then, now = state.get("tasks"), describe_tasks(tasks)
+    if then is None or then == now:
+        return
+    for part, norms in now.items():
+        for was, drawn in zip_longest(then.get(part, []), norms, fillvalue="none"):
+            if was != drawn:
+                raise ConfigError(
+                    f"the checkpoint's {part} norms are not those drawn today: {was} there, "
+                    f"{drawn} now; measure it with the sources it was trained with, or train anew"
+                )
+
+
 def load_checkpoint(path: Path) -> dict[str, Any]:
     """Read a checkpoint; `path` is the file or the folder of its run.
 
@@ -500,11 +544,13 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     try:
         state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
         found = state["format"]
+        if found != FORMAT:
+            raise ConfigError(f"{file} has format {found}; expected {FORMAT}")
         TrialSettings(**{**state["settings"], "kinds": tuple(state["settings"]["kinds"])})
+    except ConfigError:
+        raise
     except Exception as error:  # torch names a dozen of its own
         raise ConfigError(f"{file} is no checkpoint of a trial learner: {error!r:.200}") from None
-    if found != FORMAT:
-        raise ConfigError(f"{file} has format {found}; expected {FORMAT}")
     return state
 
 

@@ -83,16 +83,29 @@ def _evaluate(
     path: Path, part: str, trials: int, greedy: bool, json_file: Path | None
 ) -> dict[str, Any]:
     """Measure a checkpoint and the yardsticks, print a table, and return all results."""
-    from training.recurrent_ppo import load_checkpoint, load_model, restore_settings
+    from training.recurrent_ppo import (
+        check_tasks,
+        count_updates,
+        load_checkpoint,
+        load_model,
+        restore_settings,
+        split_tasks,
+    )
     from training.trial_evaluation import PLAYERS, count_trials, summarise
 
     if part not in PARTS:
         raise UnknownNameError("--norms", part, PARTS)
     state = load_checkpoint(path)
     settings, model = restore_settings(state), load_model(state)
+    check_tasks(state, split_tasks(settings))
     chosen = list_norms_of(part, settings)
+    told = _describe(part, len(chosen), trials, settings.turns)
+    batch = settings.num_envs * settings.turns
+    done, wanted = state["updates"] * batch, count_updates(settings) * batch
+    if done < wanted:
+        told += f"; the run has not finished: checkpoint at turn {done:,} of {wanted:,}"
     results: dict[str, Any] = {}
-    table = Table(box=box.SIMPLE, caption=_describe(part, len(chosen), trials, settings.turns))
+    table = Table(box=box.SIMPLE, caption=told)
     table.add_column("player")
     table.add_column("violations per 100 own turns\nby quarter", justify="right")
     table.add_column("last / first\n95% interval", justify="right")
@@ -120,6 +133,8 @@ def _evaluate(
 
         header = {
             "checkpoint_updates": state["updates"],
+            "checkpoint_turns": done,
+            "run_turns": wanted,
             "settings": state["settings"],
             "norms": part,
             "trials": trials,

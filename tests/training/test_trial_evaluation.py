@@ -13,7 +13,14 @@ from normgym_envs.constants import Ending
 from normgym_envs.errors import ConfigError, UnknownNameError
 from normgym_envs.norms.library import get_norm
 from training.cli import app
-from training.recurrent_ppo import RecurrentActorCritic
+from training.recurrent_ppo import (
+    CHECKPOINT,
+    RecurrentActorCritic,
+    TrialLearner,
+    TrialSettings,
+    count_updates,
+    load_checkpoint,
+)
 from training.trial_batch import TrialBatch
 from training.trial_evaluation import MEASURES, PLAYERS, compare_late, count_trials, summarise
 
@@ -173,6 +180,39 @@ def test_the_command_trains_goes_on_and_measures(tmp_path: Path) -> None:
     }
     assert numbers["players"]["oracle"]["counts"]["violations"] == [0] * 4
     assert numbers["versions"]["torch"]
+
+
+def test_a_checkpoint_of_other_norms_is_refused_and_an_early_one_is_named(tmp_path: Path) -> None:
+    settings = TrialSettings(
+        steps=4_000, num_envs=4, turns=50, hidden=8, memory=8, num_tasks=4, kinds=("exit_doors",)
+    )
+    learner = TrialLearner(settings)
+    learner.updates = 3
+    file = tmp_path / CHECKPOINT
+    learner.save(file)
+    assert list(tmp_path.iterdir()) == [file]
+    command = ["trials", "--evaluate", str(tmp_path), "--trials", "1"]
+    shown = " ".join(CliRunner().invoke(app, command).output.split())
+    assert "checkpoint at turn 600 of 4,000" in shown
+    state = load_checkpoint(file)
+    parts = state["tasks"]
+    assert all(norm.id in parts["held_out"][i] for i, norm in enumerate(learner.tasks.held_out))
+    parts["held_out"][0] = parts["held_out"][0].replace("exit_doors", "other_doors")
+    torch.save(state, file)
+    result = CliRunner().invoke(app, command)
+    assert isinstance(result.exception, ConfigError)
+    assert "held_out norms are not those drawn today" in str(result.exception)
+    with pytest.raises(ConfigError, match="not those drawn today"):
+        TrialLearner(settings).restore(load_checkpoint(file))
+    del state["tasks"]  # as before norms were noted
+    state["updates"] = count_updates(settings)
+    torch.save(state, file)
+    shown = CliRunner().invoke(app, command).output
+    assert "held-out norms" in shown
+    assert "checkpoint at turn" not in shown
+    torch.save({"format": 7}, file)
+    with pytest.raises(ConfigError, match="has format 7; expected 1"):
+        load_checkpoint(file)
 
 
 @pytest.mark.parametrize(
