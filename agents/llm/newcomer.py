@@ -7,7 +7,6 @@ none of which knows a grid.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from agents.base import AgentContext, Belief, Observation
 from agents.llm.asking import ask, fit_prompt
@@ -28,9 +27,10 @@ __all__ = ["LLMNewcomer", "Modality", "NewcomerSettings", "View"]
 class NewcomerSettings:
     """What decides the prompts of a run."""
 
-    prompts: Literal["full", "paper"] = "full"
-    """Version of the prompts: `full` names in words whom the community sanctioned, `paper` leaves
-    the sanctions of others to the picture. Source: NG App. "Prompts"."""
+    prompts: str = "full"
+    """Version of the prompts, one of `grid.prompts.list_prompts`: `full` names in words whom the
+    community sanctioned, `paper` leaves the sanctions of others to the picture. Source: NG App.
+    "Prompts"."""
     modality: Modality = "image+text"
     known_norm: bool = False  # the norm's sentence, `AgentContext.known_norm`, is stated
     interaction: bool = True  # False: tests are played without having met the community

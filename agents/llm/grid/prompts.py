@@ -5,6 +5,7 @@ The files are in `prompts/`; a version may build on another and change parts of 
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from normgym_envs.errors import ConfigError, UnknownNameError
+from normgym_envs.errors import ConfigError, UnknownNameError, nearest
 
 _FOLDER: Final = Path(__file__).parent / "prompts"
+_PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 TEMPLATES: Final = ("system", "interaction", "test", "memory")
 
 
@@ -22,15 +24,24 @@ TEMPLATES: Final = ("system", "interaction", "test", "memory")
 class Prompts:
     """One version of the texts."""
 
-    name: str  # "full" or "paper"
+    name: str  # e.g. "full-1"
     templates: Mapping[str, str]  # of TEMPLATES, with {placeholders}
     blocks: Mapping[str, Mapping[str, str]]  # what placeholders may be filled with, by case
-    digest: str  # of all texts, 12 hex digits
+    digest: str  # of all texts and `community`, 12 hex digits
+    community: bool  # words say what concerns the others: map, groups, sanctions, states
 
     def block(self, name: str, case: str, **values: object) -> str:
-        """Return a block with its placeholders filled."""
-        text = self.blocks[name][case]
-        return text.format(**values) if values else text
+        """Return a block with its placeholders filled.
+
+        Raises:
+            ConfigError: there is no such block, or one of its placeholders has no value.
+        """
+        where = f"prompts {self.name!r}, [blocks.{name}] {case}"
+        try:
+            text = self.blocks[name][case]
+        except KeyError:
+            raise ConfigError(f"{where}: there is no such text") from None
+        return fill(text, values, where)
 
 
 def list_prompts() -> tuple[str, ...]:
@@ -38,16 +49,33 @@ def list_prompts() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
+def fill(text: str, values: Mapping[str, object], where: str) -> str:
+    """Return a text with its placeholders filled; braces around anything else stay as they are.
+
+    Args:
+        text: with {placeholders}.
+        values: by placeholder.
+        where: names the text in messages.
+
+    Raises:
+        ConfigError: a placeholder has no value.
+    """
+    left = [name for name in _PLACEHOLDER.findall(text) if name not in values]
+    if left:
+        raise ConfigError(f"{where}: nothing fills {{{left[0]}}}{nearest(left[0], values)}")
+    return _PLACEHOLDER.sub(lambda found: str(values[found[1]]), text)
+
+
 @cache
 def load_prompts(name: str) -> Prompts:
     """Return a version of the texts; its digest covers what it builds on.
 
     Args:
-        name: "full" or "paper".
+        name: one of `list_prompts`.
 
     Raises:
         UnknownNameError: no such version.
-        ConfigError: the file lacks a template.
+        ConfigError: the file lacks a template, or does not say whether it speaks of the community.
     """
     if name not in list_prompts():
         raise UnknownNameError("prompts", name, list_prompts())
@@ -55,6 +83,10 @@ def load_prompts(name: str) -> Prompts:
     missing = [key for key in TEMPLATES if key not in table]
     if missing:
         raise ConfigError(f"prompts {name!r} have no {missing[0]!r}")
+    if not isinstance(table.get("community"), bool):
+        raise ConfigError(
+            f"prompts {name!r}: community is {table.get('community')!r}; expected true or false"
+        )
     text = json.dumps(table, sort_keys=True)
     return Prompts(
         name=f"{name}-{table['version']}",
@@ -63,6 +95,7 @@ def load_prompts(name: str) -> Prompts:
             key: {k: v.strip() for k, v in cases.items()} for key, cases in table["blocks"].items()
         },
         digest=hashlib.sha256(text.encode()).hexdigest()[:12],
+        community=table["community"],
     )
 
 

@@ -6,7 +6,7 @@ parts of it again where prompts need them in another place.
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from agents.base import Observation
 from normgym_envs.constants import GRID_WIDTH, Cell, Goal1, Group, Zone
 from normgym_envs.observations.text import DOOR_NAMES, name_slot
 from normgym_envs.types import Layout
+
+NOBODY_ELSE: Final = "nobody else was here"
+"""What `list_others` says of a place without others."""
 
 
 def to_ascii(text: str) -> str:
@@ -119,7 +122,7 @@ def list_others(observation: Observation, *, with_groups: bool) -> str:
             group = Group(int(observation["groups"][slot])).name.lower()
             named = f"{name_slot(slot)} ({group})" if with_groups else name_slot(slot)
             others.append(f"{named} {name_cell(observation['positions'][slot])}")
-    return ", ".join(others) or "nobody else was here"
+    return ", ".join(others) or NOBODY_ELSE
 
 
 def list_sanctioned(observation: Observation, *, own: bool) -> list[str]:

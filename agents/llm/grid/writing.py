@@ -19,9 +19,10 @@ import numpy.typing as npt
 from agents.base import Belief
 from agents.llm.backend import Message
 from agents.llm.grid.diary import Style
-from agents.llm.grid.prompts import load_prompts
+from agents.llm.grid.prompts import Prompts, fill, load_prompts
 from agents.llm.grid.view import View
 from agents.llm.grid.words import (
+    NOBODY_ELSE,
     describe_goals,
     is_second_goal,
     list_objects,
@@ -61,28 +62,30 @@ class Writer:
         """Load the texts.
 
         Args:
-            prompts: version, "full" or "paper".
+            prompts: version, one of `list_prompts`.
             modality: of MODALITIES.
             note: a sentence added to the section on norms.
 
         Raises:
             UnknownNameError: no such version or modality.
-            ConfigError: the version leaves to the picture what the modality does not show.
+            ConfigError: the version leaves to the picture what the modality does not show, or a
+                placeholder of its texts open.
         """
         if modality not in MODALITIES:
             raise UnknownNameError("modality", modality, MODALITIES)
         self._texts = load_prompts(prompts)
-        if prompts == "paper" and modality == "text":
+        if not self._texts.community and modality == "text":
             raise ConfigError(
-                "prompts 'paper' leave the sanctions of others to the picture, and modality "
+                f"prompts {prompts!r} leave the sanctions of others to the picture, and modality "
                 "'text' has none; expected prompts 'full', or a modality with pictures"
             )
         self._modality = modality
-        self._is_full = prompts == "full"
         self._note = note
         self.shows_picture = modality != "text"
         with_words = modality != "image"
-        self.style = Style(positions=with_words, community=with_words and self._is_full)
+        self.style = Style(positions=with_words, community=with_words and self._texts.community)
+        if not self.style.community:
+            self._texts.block("sanctions", modality)  # nothing is named there, so nothing open
         extra = "" if not note else "+" + hashlib.sha256(note.encode()).hexdigest()[:6]
         self.version = f"{self._texts.name}:{self._texts.digest}/{modality}{extra}"
 
@@ -116,7 +119,8 @@ class Writer:
         else:
             objects = ""
         return _join(
-            self._texts.templates["system"],
+            self._texts,
+            "system",
             shown=block("shown", self._modality),
             place=to_ascii(place),
             objects=objects,
@@ -163,7 +167,7 @@ class Writer:
         else:
             case = "known" if situation.known_norm else "hidden"
             values["purpose"] = block("purpose", case, limit=situation.limit)
-        return _join(self._texts.templates[phase], **values)
+        return _join(self._texts, phase, **values)
 
     def _write_state(self, view: View) -> str:
         """Return what the words say of the present state."""
@@ -177,7 +181,7 @@ class Writer:
         if not self.style.positions:
             return f"{turn} {shown}"
         others = list_others(observation, with_groups=False)
-        others = others if others[0] != "n" else "there is nobody else"
+        others = "there is nobody else" if others == NOBODY_ELSE else others
         where = f"You are at {name_cell(observation['positions'][slot])}; the others: {others}."
         return f"{turn} {shown}\n{where} Cells are (row, column), counted from (0, 0) top left."
 
@@ -230,7 +234,7 @@ class Writer:
                 belief = block("belief", "none")
             else:
                 belief = block("belief", "some", **_name_belief(situation.belief))
-        return _join(self._texts.templates["memory"], span=span, belief=belief, **listed)
+        return _join(self._texts, "memory", span=span, belief=belief, **listed)
 
 
 def _describe(view: View) -> list[str]:
@@ -280,7 +284,8 @@ def _many(noun: str) -> str:
     return noun + ("es" if re.search("(s|x|ch|sh)$", noun) else "s")
 
 
-def _join(template: str, **values: object) -> str:
+def _join(texts: Prompts, name: str, **values: object) -> str:
     """Return a template with its placeholders filled; lines that stay empty are closed up."""
-    text = re.sub(r"[ \t]+\n", "\n", template.format(**values))
+    filled = fill(texts.templates[name], values, f"prompts {texts.name!r}, {name}")
+    text = re.sub(r"[ \t]+\n", "\n", filled)
     return re.sub(r"\n{3,}", "\n\n", text).strip()

@@ -1,5 +1,6 @@
 """What prompts say, in which version and modality; and that none of it is copied."""
 
+import dataclasses
 import hashlib
 import json
 import re
@@ -16,7 +17,9 @@ from agents.base import Belief
 from agents.llm import LLMNewcomer, Message, NewcomerSettings
 from agents.llm.asking import hash_prompt
 from agents.llm.backends.scripted import ScriptedBackend
+from agents.llm.grid import prompts as texts
 from agents.llm.grid.prompts import list_prompts, load_prompts
+from agents.llm.grid.words import NOBODY_ELSE
 from agents.llm.grid.writing import MODALITIES, Writer
 from benchmarks.suite import Suite, load_suite
 from normgym_envs.engine import BatchEngine
@@ -275,6 +278,59 @@ def test_the_rules_come_first_so_that_they_can_be_cached(engine: BatchEngine, su
     prompts = collect(engine, suite, 1, TEXT, 20)
     assert len({messages[0].text for messages in prompts}) == 1
     assert all(a[1].text != b[1].text for a, b in pairwise(prompts))
+
+
+@pytest.fixture
+def versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of prompts with the shipped ones in it."""
+    for path in texts._FOLDER.glob("*.toml"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(texts, "_FOLDER", tmp_path)
+    load_prompts.cache_clear()
+    return tmp_path
+
+
+def test_a_version_of_ones_own_keeps_what_its_base_says(
+    engine: BatchEngine, suite: Suite, versions: Path
+) -> None:
+    (versions / "mine.toml").write_text('version = 7\nbase = "full"\n')
+    assert "mine" in list_prompts()
+    for modality in MODALITIES:
+        mine = NewcomerSettings(prompts="mine", modality=modality)
+        full = NewcomerSettings(modality=modality)
+        assert collect(engine, suite, 0, mine, 20) == collect(engine, suite, 0, full, 20)
+
+
+def test_texts_that_nothing_fills_are_refused(
+    engine: BatchEngine, suite: Suite, versions: Path
+) -> None:
+    (versions / "quiet.toml").write_text('version = 1\nbase = "full"\ncommunity = false\n')
+    with pytest.raises(
+        ConfigError, match=r"\[blocks.sanctions\] image\+text: nothing fills {named"
+    ):
+        Writer("quiet", "image+text")
+    with pytest.raises(ConfigError, match="prompts 'quiet' leave the sanctions of others"):
+        Writer("quiet", "text")
+    (versions / "typo.toml").write_text(
+        'version = 1\nbase = "full"\n[blocks.span]\nnone = "It is {trun}."\n'
+    )
+    with pytest.raises(ConfigError, match=r"\[blocks.span\] none: nothing fills {trun}"):
+        collect(engine, suite, 0, NewcomerSettings(prompts="typo", modality="text"), 1)
+    (versions / "bare.toml").write_text('version = 1\nbase = "full"\ncommunity = "yes"\n')
+    with pytest.raises(ConfigError, match="community is 'yes'; expected true or false"):
+        load_prompts("bare")
+
+
+def test_nobody_else_is_said_by_the_sentence_itself(engine: BatchEngine, suite: Suite) -> None:
+    world = World(engine, suite.specs[0])
+    view = world.view()
+    alone = np.zeros_like(view.observation["present"])
+    alone[0] = 1
+    empty = dataclasses.replace(view, observation={**view.observation, "present": alone})
+    said = Writer("paper", "image+text")._write_state(empty)
+    assert "; the others: there is nobody else." in said
+    assert NOBODY_ELSE not in said
+    assert "there is nobody else" not in Writer("paper", "image+text")._write_state(view)
 
 
 def test_unknown_settings() -> None:
