@@ -13,7 +13,7 @@ from agents.llm.backend import (
     Usage,
     make_backend,
 )
-from agents.llm.decision import FAILURES, Decision
+from agents.llm.decision import FAILURES, Decision, TransportError
 from agents.llm.newcomer import LLMNewcomer, NewcomerSettings, View
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "LLMNewcomer",
     "Message",
     "NewcomerSettings",
+    "TransportError",
     "Usage",
     "View",
     "make_backend",

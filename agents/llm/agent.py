@@ -6,7 +6,6 @@ decision and can go on after a stop. This adapter asks one question at a time an
 
 import asyncio
 import hashlib
-import sys
 import threading
 from collections.abc import Coroutine
 from functools import cache
@@ -14,8 +13,8 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from agents.base import AgentContext, Belief, Observation
-from agents.llm.backend import Backend, make_backend
-from agents.llm.decision import Decision
+from agents.llm.backend import Backend, digest_backend, make_backend
+from agents.llm.decision import Decision, TransportError
 from agents.llm.grid.view import View, find_layout
 from agents.llm.newcomer import LLMNewcomer, NewcomerSettings
 from agents.loading import AgentSource
@@ -70,9 +69,12 @@ class LLMAgent:
 
         Raises:
             ContextError: rules and state exceed the model's context.
+            TransportError: the model could not be reached; the episode breaks off.
         """
         decision = _wait_for(self._newcomer.decide(_make_view(observation)))
         self.decisions.append(decision)
+        if decision.failure == "transport":
+            raise TransportError(decision.error or "the model did not answer")
         return decision.action
 
     def observe(self, observation: Observation) -> None:
@@ -97,20 +99,20 @@ def find_llm(name: str, backend: str) -> AgentSource:
         MissingExtraError: a package is missing.
     """
     model = _open(backend)
-    digest = hashlib.sha256()
-    here = Path(__file__).parent
-    for path in sorted([*here.rglob("*.py"), *here.rglob("*.toml"), *_list_own_files(backend)]):
-        digest.update(path.read_bytes())
+    digest = hashlib.sha256(digest_backend(backend).encode())
+    digest.update(digest_code().encode())
     return AgentSource(name, lambda: LLMAgent(model), digest.hexdigest()[:16])
 
 
-def _list_own_files(backend: str) -> list[Path]:
-    """Return the file of a function that answers, whose results change with it."""
-    prefix, _, rest = backend.partition(":")
-    if prefix != "callable":
-        return []
-    origin = getattr(sys.modules.get(rest.partition(":")[0]), "__file__", None)
-    return [Path(origin)] if origin else []
+@cache
+def digest_code() -> str:
+    """Return a hash of the code and texts that make prompts and read replies, 16 hex digits."""
+    here = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted([*here.rglob("*.py"), *here.rglob("*.toml")]):
+        digest.update(path.relative_to(here).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _make_view(observation: Observation) -> View:

@@ -5,10 +5,16 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from agents.llm.backend import Usage
+from normgym_envs.errors import NormGymError
 
 Failure = Literal["", "parse", "refusal", "length", "context_overflow", "transport"]
 FAILURES: Final = ("parse", "refusal", "length", "context_overflow", "transport")
-"""Why a reply holds no playable answer; each is played as waiting and counted under its name."""
+"""Why there is no playable answer. All are counted under their names. A reply that holds none is
+played as waiting; "transport" is no reply at all, and whoever plays raises `TransportError`."""
+
+
+class TransportError(NormGymError, ConnectionError):
+    """The model could not be reached; the episode breaks off and is no result."""
 
 
 class Decision(BaseModel):

@@ -56,7 +56,7 @@ class TransformersBackend:
             images: see `Backend`.
             max_tokens: most tokens of an answer.
             context_tokens: of prompt and answer; None takes the model's own.
-            temperature: 0 always takes the likeliest token; None is the 0.7 of NG.
+            temperature: 0 always takes the likeliest token; None is the model's own.
             top_p: share of probability that is sampled from, (0, 1].
             seed: of the draws, [0, 2**63].
         """
@@ -66,7 +66,9 @@ class TransformersBackend:
         own = getattr(getattr(config, "text_config", config), "max_position_embeddings", None)
         self.context_tokens: int | None = context_tokens or own
         self._tokenizer = getattr(processor, "tokenizer", processor)
-        self._temperature = 0.7 if temperature is None else temperature
+        if temperature is None:
+            temperature = getattr(model.generation_config, "temperature", None)
+        self._temperature = 1.0 if temperature is None else float(temperature)
         self._top_p, self._seed = top_p, seed
         self._lock = threading.Lock()
 
@@ -200,7 +202,8 @@ def open_backend(
         dtype: e.g. "bfloat16"; None takes that of the weights on a GPU and float32 elsewhere.
         max_tokens: most tokens of an answer.
         context_tokens: of prompt and answer; None takes the model's own.
-        temperature: 0 always takes the likeliest token; None is 0.7.
+        temperature: 0 always takes the likeliest token; None is the model's own, that of its
+            generation configuration (1 where it has none).
         top_p: share of probability that is sampled from, (0, 1].
         seed: of the draws.
 

@@ -81,6 +81,27 @@ def test_it_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         find_agent("llm:calable:x:y")
 
 
+def test_an_outage_breaks_an_episode_off_instead_of_waiting() -> None:
+    def fail(prompt: str) -> str:
+        raise ConnectionError("the line is dead")
+
+    suite = build_small_suite(norms=("even-turns-only",), tests=1, steps=10)
+    backend = CallableBackend(fail)
+    found = run(AgentSource("dead", lambda: LLMAgent(backend)), suite)
+    assert len(found.errors) == len(found.records) == 2
+    assert "TransportError: ConnectionError: the line is dead" in found.errors[0].error
+
+
+def test_it_can_be_named_by_a_short_name(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is not on this machine"):
+        find_agent(f"llm:local:{tmp_path / 'nothing'}")
+    script = tmp_path / "replies.jsonl"
+    script.write_text('"{}"\n')
+    digest = find_agent(f"llm:scripted:{script}").digest
+    script.write_text('"[]"\n')
+    assert find_agent(f"llm:scripted:{script}").digest != digest
+
+
 def test_settings_without_words_are_refused() -> None:
     with pytest.raises(ConfigError, match="an agent is given no pictures"):
         LLMAgent(WAIT, NewcomerSettings())

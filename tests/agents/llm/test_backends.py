@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from agents.llm import Backend, Completion, LLMNewcomer, Message, NewcomerSettings, make_backend
-from agents.llm.backend import BACKENDS
+from agents.llm import backend as backends
+from agents.llm.backend import BACKENDS, digest_backend, split_backend
 from agents.llm.backends.callable import CallableBackend
 from agents.llm.backends.scripted import ScriptedBackend, say_wait
 from normgym_envs.errors import ConfigError, MissingExtraError, UnknownNameError
@@ -51,6 +52,64 @@ def test_unknown_names() -> None:
         make_backend("gpt-5")
     with pytest.raises(ConfigError, match="unexpected keyword argument 'colour'"):
         make_backend("scripted:", colour="red")
+
+
+def test_faults_of_a_backend_are_not_taken_for_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agents.llm.backends import scripted
+
+    def fail(rest: str, *, max_tokens: int = 1) -> Backend:
+        raise TypeError("an argument that is our own fault")
+
+    monkeypatch.setattr(scripted, "open_backend", fail)
+    with pytest.raises(TypeError, match="our own fault"):
+        make_backend("scripted:", max_tokens=3)
+    with pytest.raises(ConfigError, match="unexpected keyword argument 'colour'"):
+        make_backend("scripted:", colour="red")
+
+
+def test_names_are_split_in_one_place() -> None:
+    assert split_backend("local:a/b") == split_backend("transformers_local:a/b")
+    assert split_backend("vllm/org/model:adapter") == ("inspect_models", "vllm/org/model:adapter")
+    assert split_backend("inspect_models:openai/x") == ("inspect_models", "openai/x")
+
+
+# digests
+
+
+def test_a_digest_covers_every_byte_of_weights_and_adapter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights, adapter = tmp_path / "model", tmp_path / "adapter"
+    for folder in (weights, adapter):
+        (folder / "deep").mkdir(parents=True)
+        (folder / "deep" / "model.safetensors").write_bytes(bytes(100))
+    name, options = f"local:{weights}", {"adapter": str(adapter)}
+    seen = {digest_backend(name), digest_backend(name, options)}
+    for folder in (weights, adapter):
+        (folder / "deep" / "model.safetensors").write_bytes(bytes(50) + b"x" + bytes(49))
+        seen.add(digest_backend(name, options))
+    single = tmp_path / "small.gguf"
+    single.write_bytes(bytes(100))
+    seen.add(digest_backend(f"local:{single}"))
+    single.write_bytes(bytes(99) + b"x")
+    seen.add(digest_backend(f"local:{single}"))
+    assert len(seen) == 6
+    assert "" not in seen
+    assert digest_backend("openai/gpt-5") == digest_backend("local:/no/such/folder") == ""
+    # of a large file: size, head, middle and tail
+    monkeypatch.setattr(backends, "WHOLE", 50)
+    monkeypatch.setattr(backends, "BLOCK", 10)
+    places = {}
+    for place in (0, 20, 50, 99):
+        content = bytearray(100)
+        content[place] = 1
+        single.write_bytes(content)
+        places[place] = digest_backend(f"local:{single}")
+    single.write_bytes(bytes(100))
+    same = digest_backend(f"local:{single}")
+    assert [place for place, found in places.items() if found == same] == [20]
+    single.write_bytes(bytes(101))
+    assert digest_backend(f"local:{single}") != same
 
 
 # scripted

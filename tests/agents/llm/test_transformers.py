@@ -11,6 +11,7 @@ import pytest
 from tiny_models import save_text_model, save_vision_model
 
 from agents.llm import Backend, Completion, LLMNewcomer, Message, NewcomerSettings, make_backend
+from agents.llm.backends.transformers_local import TransformersBackend
 from normgym_envs.errors import ConfigError
 
 PROMPT = [Message("system", "rules"), Message("user", "state")]
@@ -60,11 +61,28 @@ def test_local_text_models(text_model: Path) -> None:
     assert len(seeds) > 1
     greedy = make_backend(f"transformers_local:{text_model}", max_tokens=12, temperature=0)
     assert generate(greedy) == generate(greedy)
+    own: Any = make_backend(f"transformers_local:{text_model}", max_tokens=12, temperature=None)
+    own.model.generation_config.temperature = 0.0
+    assert generate(_reopen(own, None)) == generate(_reopen(own, 0)) == generate(greedy)
+    own.model.generation_config.temperature = 1.7
+    assert generate(_reopen(own, None)) == generate(_reopen(own, 1.7)) != generate(greedy)
     long = [Message("user", "word " * 400)]
     overflow = generate(backend, long)
     assert (overflow.stop, overflow.text) == ("context_overflow", "")
     with pytest.raises(ConfigError, match="takes no pictures"):
         generate(backend, PICTURED)
+
+
+def _reopen(backend: Any, temperature: float | None) -> Backend:
+    """Return the same model under another temperature."""
+    return TransformersBackend(
+        backend.model,
+        backend.processor,
+        name=backend.name,
+        images=False,
+        max_tokens=12,
+        temperature=temperature,
+    )
 
 
 def test_local_adapters(text_model: Path, tmp_path: Path) -> None:
