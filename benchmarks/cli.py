@@ -180,6 +180,9 @@ def print_agents() -> None:
         line = (kind.__doc__ or "").splitlines()[0]
         typer.echo(f"{name:<18}{line}{mark}")
     typer.echo("dqn:PATH          A trained DQN: a checkpoint, a run or a sweep (docs/dqn.md).")
+    typer.echo(
+        "llm:BACKEND       A language model that reads text, e.g. llm:openai/gpt-5 (docs/llm.md)."
+    )
     typer.echo("Any other: package.module:attribute, a class with reset and act or a function.")
 
 

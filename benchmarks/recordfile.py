@@ -127,13 +127,7 @@ class RecordFile:
         found = from_line(line, where)
         if not isinstance(found, RunConfig):
             raise RecordError(f"{where} is no configuration")
-        for name in RunConfig.model_fields:
-            old, new = getattr(found, name), getattr(self._config, name)
-            if old != new:
-                raise RecordError(
-                    f"{self._path} belongs to another run: {name} is {old!r} there, {new!r} now; "
-                    "give another output folder or remove the file"
-                )
+        check_config(self._path, found, self._config)
 
     def _check_owner(self, record: Record, where: str) -> None:
         """Refuse a record that another run has written."""
@@ -166,3 +160,23 @@ class RecordFile:
         """Let other runs in."""
         if self._lock >= 0:
             os.close(self._lock)
+
+
+def check_config(path: Path, found: RunConfig, config: RunConfig) -> None:
+    """Refuse records of another configuration.
+
+    Args:
+        path: file, for the message.
+        found: what its first line says.
+        config: of the present run.
+
+    Raises:
+        RecordError: they differ; the message names the first field that does.
+    """
+    for name in RunConfig.model_fields:
+        old, new = getattr(found, name), getattr(config, name)
+        if old != new:
+            raise RecordError(
+                f"{path} belongs to another run: {name} is {old!r} there, {new!r} now; "
+                "give another output folder or remove the file"
+            )

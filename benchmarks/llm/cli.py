@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 
 from agents.llm import Backend, NewcomerSettings
+from agents.llm.grid.prompts import list_prompts
 from benchmarks.build import open_suite
 from benchmarks.files import load_json
 from benchmarks.llm.ledger import Ledger
@@ -27,13 +28,14 @@ from benchmarks.llm.session import Session
 from benchmarks.llm.setup import MAX_TOKENS, TEMPERATURE, LLMSetup
 from benchmarks.llm.turns import shorten
 from benchmarks.progress import draw_progress
-from benchmarks.runner import CONDITIONS, Run, select_groups
+from benchmarks.recordfile import check_config
+from benchmarks.records import RunConfig, from_line
+from benchmarks.runner import CONDITIONS, Run, make_slug, select_groups
 from benchmarks.suite import Group, Suite
 from benchmarks.tables import WIDTH, make_tables, print_tables
 from normgym_envs.errors import ConfigError, UnknownNameError
 from normgym_envs.files import check_writable, make_folder
 
-PROMPTS = ("full", "paper")
 MODALITIES = ("image+text", "text", "image")
 T = TypeVar("T")
 
@@ -80,7 +82,7 @@ def play_models(
     modality: Annotated[
         str, typer.Option(help=f"What the model is shown: {', '.join(MODALITIES)}.")
     ] = "image+text",
-    prompts: Annotated[str, typer.Option(help=f"Version: {', '.join(PROMPTS)}.")] = "full",
+    prompts: Annotated[str, typer.Option(help=f"Version: {', '.join(list_prompts())}.")] = "full",
     known_norm: Annotated[
         bool, typer.Option("--known-norm", help="Tell the norm; play the tests only.")
     ] = False,
@@ -327,14 +329,14 @@ def _make_settings(
     prompts: str, modality: str, known_norm: bool, no_interaction: bool, note: str
 ) -> NewcomerSettings:
     """Return what decides the prompts."""
-    if prompts not in PROMPTS:
-        raise UnknownNameError("prompts", prompts, PROMPTS)
+    if prompts not in list_prompts():
+        raise UnknownNameError("prompts", prompts, list_prompts())
     if modality not in MODALITIES:
         raise UnknownNameError("modality", modality, MODALITIES)
     if known_norm and no_interaction:
         raise ConfigError("--known-norm plays the tests only already; leave out --no-interaction")
     return NewcomerSettings(
-        prompts=cast(Any, prompts),
+        prompts=prompts,
         modality=cast(Any, modality),
         known_norm=known_norm,
         interaction=not (known_norm or no_interaction),
@@ -343,9 +345,12 @@ def _make_settings(
 
 
 def _check_folder(out: Path | None, setup: LLMSetup, suite: Suite) -> None:
-    """Refuse a folder with records of another suite, or of this model under other settings."""
-    from benchmarks.records import RunConfig, from_line
+    """Refuse a folder with records of another suite, or of this model under other settings.
 
+    Nothing has been asked or written at that point.
+    """
+    config = setup.make_config(suite)
+    own = f"{make_slug(config.agent)}.jsonl"
     for path in sorted((out / "records").glob("*.jsonl")) if out is not None else []:
         line = path.read_bytes().split(b"\n", 1)[0]
         found = from_line(line, f"{path}: line 1") if line else None
@@ -355,6 +360,8 @@ def _check_folder(out: Path | None, setup: LLMSetup, suite: Suite) -> None:
                 f"(hash {found.suite_hash[:8]}); this is {suite.name!r} version {suite.version} "
                 f"({suite.sha256[:8]}); give another folder"
             )
+        if path.name == own and isinstance(found, RunConfig):
+            check_config(path, found, config)
 
 
 def _list_arguments() -> list[str]:

@@ -12,7 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from agents.base import AgentContext, Belief, Observation
-from agents.llm import Decision, LLMNewcomer, View
+from agents.llm import Decision, LLMNewcomer, TransportError, View
+from agents.llm.asking import hash_prompt
 from benchmarks.llm.decisions import DecisionLog
 from benchmarks.llm.ledger import Ledger, StopWatch
 from benchmarks.llm.pictures import draw_png
@@ -26,15 +27,12 @@ from benchmarks.playing import (
     finish_row,
 )
 from benchmarks.records import Record
+from benchmarks.suite import Suite
 from normgym_envs.constants import MAX_SLOTS, Action, Ending
 from normgym_envs.engine import BatchEngine
 from normgym_envs.errors import ConfigError, NormGymError, RecordError
 from normgym_envs.protocol.trace import TraceRecorder
-from normgym_envs.types import Layout
-
-
-class TransportError(NormGymError, ConnectionError):
-    """The model could not be reached; the episode is played again from this turn on."""
+from normgym_envs.types import EpisodeSpec, Layout
 
 
 class SeatedNewcomer:
@@ -66,6 +64,25 @@ class SeatedNewcomer:
     def reasoning(self) -> str | None:
         """Return why it acted as it did on the last turn."""
         return None if self.latest is None else self.latest.reasoning
+
+
+def tell_norm(suite: Suite, spec: EpisodeSpec) -> str:
+    """Return the sentence that tells what an episode's community lives by.
+
+    Args:
+        suite: knows the norms.
+        spec: of the episode.
+
+    Raises:
+        ConfigError: the norm changes in mid-episode, so that one sentence would be false.
+    """
+    if spec.norms_after:
+        raise ConfigError(
+            f"episode {spec.name!r} changes its norm in mid-episode; a norm that is told must "
+            "hold throughout"
+        )
+    sentences = {norm.id: norm.sentence for norm in suite.norms}
+    return " ".join(sentences[norm] for norm in spec.norms)
 
 
 class Table:
@@ -146,7 +163,7 @@ async def play_episode(
                         log.append(decision)
                         ledger.add(decision)
                 else:
-                    _replay(engine, table, player, decision, turn)
+                    _replay(engine, table, player, decision, turn, seat.context.token)
                     stopwatch.stop()
                     await asyncio.sleep(0)  # others have answers waiting
                     stopwatch.go()
@@ -204,7 +221,12 @@ async def _ask(
 
 
 def _replay(
-    engine: BatchEngine, table: Table, player: SeatedNewcomer, decision: Decision, turn: int
+    engine: BatchEngine,
+    table: Table,
+    player: SeatedNewcomer,
+    decision: Decision,
+    turn: int,
+    token: str,
 ) -> None:
     """Take a stored decision instead of asking."""
     if decision.turn != turn:
@@ -212,4 +234,12 @@ def _replay(
             f"a decision of turn {decision.turn} is stored where turn {turn} is played; the "
             "decisions do not belong to this episode"
         )
-    player.newcomer.replay(View(table.observe(engine, 0), player.layout), decision)
+    view = table.look(engine)
+    asked = hash_prompt(player.newcomer.prompt(view))
+    if decision.prompt_hash != asked:
+        raise RecordError(
+            f"episode {token}, turn {turn}: the stored decision answers another prompt "
+            f"({decision.prompt_hash!r}) than would be asked now ({asked!r}); prompts, pictures or "
+            "the model's context have changed since; give another output folder"
+        )
+    player.newcomer.replay(view, decision)

@@ -11,7 +11,7 @@ from agents.llm import Backend, LLMNewcomer
 from benchmarks.llm.decisions import DecisionLog
 from benchmarks.llm.ledger import Ledger, StopWatch, TimedBackend
 from benchmarks.llm.pictures import prepare
-from benchmarks.llm.player import SeatedNewcomer, Table, play_episode
+from benchmarks.llm.player import SeatedNewcomer, Table, play_episode, tell_norm
 from benchmarks.llm.setup import LLMSetup
 from benchmarks.playing import Seat, Watch
 from benchmarks.recordfile import RecordFile
@@ -66,7 +66,6 @@ class Session:
         self.ledger = ledger or Ledger()
         self.records: dict[str, Record] = {}
         self.fault: NormGymError | None = None  # the first that stopped an episode for good
-        self._sentences = {norm.id: norm.sentence for norm in suite.norms}
         self._folder, self._on_step, self._watch = folder, on_step, watch
         self._places = asyncio.Semaphore(max_episodes)
         self._file: RecordFile | None = None
@@ -82,11 +81,7 @@ class Session:
             prepare(places[name] for name in sorted(used))
         if setup.newcomer.known_norm:
             for spec in suite.specs:
-                if spec.norms_after:
-                    raise ConfigError(
-                        f"episode {spec.name!r} changes its norm in mid-episode; a norm that "
-                        "is told must hold throughout"
-                    )
+                tell_norm(suite, spec)
 
     def __enter__(self) -> "Session":
         """Open the files.
@@ -216,7 +211,7 @@ class Session:
         belief = carried.belief if isinstance(carried, EpisodeRecord) else None
         token = self.suite.token(index)
         layout = next(place for place in self.suite.layouts() if place.name == spec.layout)
-        told = " ".join(self._sentences[norm] for norm in spec.norms)
+        is_told = self.setup.newcomer.known_norm
         return Seat(
             spec=spec,
             key=make_key(self.config, self.suite, index, group.family),
@@ -228,7 +223,7 @@ class Session:
                 rng=make_stream(self.config.seed, token),
                 limit=spec.limit,
                 belief=belief.to_belief() if belief else None,
-                known_norm=told if self.setup.newcomer.known_norm else None,
+                known_norm=tell_norm(self.suite, spec) if is_told else None,
             ),
             belief=belief,
         )

@@ -1,17 +1,22 @@
 """What decides every byte of a run: the model, its prompts, its condition, its parameters."""
 
 import hashlib
-import importlib.util
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import normgym_envs
 from agents.llm import Backend, NewcomerSettings, make_backend
+from agents.llm.agent import digest_code
+from agents.llm.backend import BACKENDS, BackendKind, digest_backend, split_backend
 from agents.llm.grid.writing import Writer
 from benchmarks.records import RunConfig
 from benchmarks.suite import Group, Suite
+from normgym_envs import rendering
 from normgym_envs.errors import ConfigError, check_seed
 from normgym_envs.versions import hash_world
 
@@ -19,10 +24,22 @@ TEMPERATURE: Final = 0.7
 """Source: NG "LLM Agents"."""
 MAX_TOKENS: Final = 4048
 """Tokens of an answer. Source: NG "LLM Agents"."""
-OPERATIONAL: Final = ("attempt_timeout", "max_retries", "timeout", "cache_prompt", "batch")
+OPERATIONAL: Final = (
+    "adaptive_connections",
+    "attempt_timeout",
+    "batch",
+    "cache",
+    "cache_prompt",
+    "max_connections",
+    "max_retries",
+    "stream_idle_timeout",
+    "timeout",
+)
 """Parameters that change when an answer comes, not what it says; a run may go on with others."""
-ALIASES: Final = {"local": "transformers_local"}
-"""Short names of backends in `--model`."""
+_SECRET: Final = re.compile(
+    r"(^|[_-])(api)?(keys?|token|secrets?|password|credentials?|authorization)($|[_-])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +60,7 @@ class LLMSetup:
         """Refuse parameters that no model takes.
 
         Raises:
-            ConfigError: a number out of its range.
+            ConfigError: a number out of its range, or a key among the parameters.
             SeedError: the seed is no integer in [0, 2**63].
         """
         check_seed(self.seed)
@@ -51,6 +68,17 @@ class LLMSetup:
             raise ConfigError(f"--temperature is {self.temperature}; expected 0 to 2, or none")
         if self.max_tokens < 1:
             raise ConfigError(f"--max-tokens is {self.max_tokens}; expected at least 1")
+        found = _find_secret(dict(self.extra)) or _find_secret(dict(self.model_args))
+        if found:
+            raise ConfigError(
+                f"parameter {found!r} looks like a key, and parameters are written into records; "
+                "give keys through the environment"
+            )
+        if "@" in urlsplit(self.base_url or "").netloc:
+            raise ConfigError(
+                "--base-url holds a user or password, and is written into records; "
+                "give keys through the environment"
+            )
 
     @property
     def meets(self) -> bool:
@@ -78,24 +106,26 @@ class LLMSetup:
     @property
     def backend_name(self) -> str:
         """Name as `agents.llm.make_backend` takes it."""
-        prefix, colon, rest = self.model.partition(":")
-        return f"{ALIASES.get(prefix, prefix)}:{rest}" if colon else self.model
+        return ":".join(split_backend(self.model))
 
     @property
     def is_hosted(self) -> bool:
         """Whether inspect reaches the model."""
-        prefix, colon, _ = self.backend_name.partition(":")
-        return prefix == "inspect_models" if colon and "/" not in prefix else "/" in prefix
+        return self.kind.is_hosted
 
     @property
-    def samples(self) -> bool:
-        """Whether the model takes a temperature; functions and scripts do not."""
-        return self.is_hosted or self.backend_name.startswith("transformers_local:")
+    def kind(self) -> BackendKind:
+        """What the model takes.
+
+        Raises:
+            UnknownNameError: there is no such backend.
+        """
+        return BACKENDS[split_backend(self.model)[0]]
 
     def sampling(self) -> dict[str, Any]:
         """Return the parameters of every request."""
         found: dict[str, Any] = {"max_tokens": self.max_tokens}
-        if self.samples and self.temperature is not None:
+        if self.kind.takes_temperature and self.temperature is not None:
             found["temperature"] = self.temperature
         return found
 
@@ -105,14 +135,19 @@ class LLMSetup:
         Raises:
             NormGymError: it cannot be had; the message says why.
         """
-        options = {**self.sampling(), **dict(self.extra)}
+        options = self.sampling()
+        if self.kind.takes_temperature:
+            options["temperature"] = self.temperature  # None asks for the model's own
+        if self.kind.takes_seed:
+            options["seed"] = self.seed
+        options |= dict(self.extra)
         if self.context_tokens is not None:
             options["context_tokens"] = self.context_tokens
         if self.is_hosted:
             options |= {"base_url": self.base_url, "model_args": dict(self.model_args)}
         elif self.model_args or self.base_url:
             raise ConfigError(f"--model-arg and --base-url are for hosted models, not {self.model}")
-        return make_backend(self.backend_name, **options)
+        return make_backend(self.model, **options)
 
     def make_config(self, suite: Suite) -> RunConfig:
         """Return what the records of this run carry."""
@@ -128,8 +163,18 @@ class LLMSetup:
             "max_tokens": str(self.max_tokens),
             **({"note": settings.note} if settings.note else {}),
             **({"context_tokens": str(self.context_tokens)} if self.context_tokens else {}),
+            **({"base_url": self.base_url} if self.base_url else {}),
             **{name: str(value) for name, value in self.extra if name not in OPERATIONAL},
+            **{
+                f"model_arg.{name}": str(value)
+                for name, value in self.model_args
+                if name not in OPERATIONAL
+            },
         }
+        # what decides the answers beside the options: the model's files, and what makes prompts
+        parts = [digest_backend(self.model, dict(self.extra)), digest_code()]
+        if settings.modality != "text":
+            parts.append(digest_pictures())
         return RunConfig(
             suite=suite.name,
             suite_version=suite.version,
@@ -137,7 +182,7 @@ class LLMSetup:
             package_version=normgym_envs.__version__,
             world=hash_world(),
             agent=self.label,
-            agent_digest=_digest(self.backend_name),
+            agent_digest=hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16],
             options=options,
             seed=self.seed,
         )
@@ -161,24 +206,23 @@ class LLMSetup:
         )
 
 
-def _digest(backend: str) -> str:
-    """Return a hash of the file behind a callable or of a local model, "" for what is elsewhere."""
-    prefix, _, rest = backend.partition(":")
-    digest = hashlib.sha256()
-    if prefix == "callable":
-        try:
-            found = importlib.util.find_spec(rest.partition(":")[0])
-        except (ImportError, ValueError):
-            found = None
-        if found is None or not found.origin or not Path(found.origin).is_file():
-            return ""
-        digest.update(Path(found.origin).read_bytes())
-    elif prefix == "transformers_local" and Path(rest).is_dir():
-        for path in sorted(Path(rest).iterdir()):
-            if path.is_file():
-                digest.update(f"{path.name} {path.stat().st_size}\n".encode())
-                if path.suffix == ".json" and path.stat().st_size < 1_000_000:
-                    digest.update(path.read_bytes())
-    else:
+def _find_secret(value: Any) -> str:
+    """Return the first name in a parameter's value that looks like a key's, "" for none."""
+    if not isinstance(value, Mapping):
         return ""
+    for name, inner in value.items():
+        found = str(name) if _SECRET.search(str(name)) else _find_secret(inner)
+        if found:
+            return found
+    return ""
+
+
+@cache
+def digest_pictures() -> str:
+    """Return a hash of the code that draws what models see, 16 hex digits."""
+    folder = Path(rendering.__file__).parent
+    digest = hashlib.sha256()
+    for path in [*sorted(folder.rglob("*.py")), Path(__file__).with_name("pictures.py")]:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

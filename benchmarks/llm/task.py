@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agents.llm import Backend, NewcomerSettings
 from agents.llm.backends.inspect_models import InspectBackend
@@ -61,7 +61,7 @@ class EpisodeError(NormGymError, RuntimeError):
 def normgym(
     suite: str = "main",
     out: str | None = None,
-    prompts: Literal["full", "paper"] = "full",
+    prompts: str = "full",
     modality: Literal["image+text", "text", "image"] = "image+text",
     known_norm: bool = False,
     interaction: bool = True,
@@ -109,6 +109,9 @@ def normgym(
                 config.temperature,
                 config.max_tokens or MAX_TOKENS,
                 seed=epoch - 1,
+                extra=_list_parameters(config),
+                model_args=tuple(sorted(model.model_args.items())),
+                base_url=model.api.base_url,
             )
             folder = None if out is None else Path(out)
             session = Session(setup, played, groups, folder=folder, max_episodes=1_000)
@@ -119,6 +122,12 @@ def normgym(
 
     config = GenerateConfig(temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
     return make_task(played, groups, open_session, settings, config)
+
+
+def _list_parameters(config: GenerateConfig) -> tuple[tuple[str, Any], ...]:
+    """Return the parameters of requests that have no field of their own in a setup, by name."""
+    given = config.model_dump(exclude_none=True, exclude={"temperature", "max_tokens"})
+    return tuple(sorted(given.items()))
 
 
 def make_task(

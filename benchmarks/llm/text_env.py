@@ -22,7 +22,7 @@ from agents.llm import Completion, LLMNewcomer, Message, NewcomerSettings
 from agents.llm.asking import hash_prompt, make_decision
 from agents.llm.backends.scripted import ScriptedBackend
 from agents.llm.grid.actions import ACTION_FORMAT, INTERACTION_FORMAT
-from benchmarks.llm.player import Table
+from benchmarks.llm.player import Table, tell_norm
 from benchmarks.playing import find_asked
 from benchmarks.runner import make_stream, observe_newcomer
 from benchmarks.suite import Suite, load_suite
@@ -61,7 +61,7 @@ class TextEnv:
 
         Raises:
             UnknownNameError: no such suite, phase or version.
-            ConfigError: the suite has no such episode.
+            ConfigError: the suite has no such episode, or a norm that is to be told changes.
         """
         for phase in phases:
             if phase not in PHASES:
@@ -72,7 +72,8 @@ class TextEnv:
             raise ConfigError(f"suite {self._suite.name!r} has no episode of {', '.join(phases)}")
         settings: Any = {"prompts": prompts, "modality": "text", "known_norm": known_norm}
         self._settings = NewcomerSettings(interaction=False, **settings)
-        self._sentences = {norm.id: norm.sentence for norm in self._suite.norms}
+        for index in self._chosen if known_norm else ():
+            tell_norm(self._suite, self._suite.specs[index])
         engine = BatchEngine(self._suite.layouts(), self._suite.norms, 1)
         self._table = Table(engine, observe_newcomer, pictures=False)
         self._engine = self._table.make_row()
@@ -80,6 +81,17 @@ class TextEnv:
         self._form = ACTION_FORMAT
         self.episodes = len(self._chosen)
         self.messages: tuple[Message, ...] = ()
+
+    def token(self, seed: int) -> str:
+        """Return the opaque name of the episode that a seed plays; it tells nothing about it.
+
+        Args:
+            seed: as `reset` takes it.
+
+        Raises:
+            SeedError: no integer in [0, 2**63].
+        """
+        return self._suite.token(self._chosen[check_seed(seed) % self.episodes])
 
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
         """Begin an episode.
@@ -101,14 +113,14 @@ class TextEnv:
         self._form = ACTION_FORMAT if self._is_test else INTERACTION_FORMAT
         self._recorder = TraceRecorder(self._engine)
         self._newcomer = LLMNewcomer(ScriptedBackend([]), self._settings)
-        told = " ".join(self._sentences[norm] for norm in spec.norms)
+        is_told = self._settings.known_norm
         self._newcomer.reset(
             AgentContext(
                 token=token,
                 phase=spec.phase,
                 rng=make_stream(0, token),
                 limit=spec.limit,
-                known_norm=told if self._settings.known_norm else None,
+                known_norm=tell_norm(self._suite, spec) if is_told else None,
             )
         )
         self._ended = False

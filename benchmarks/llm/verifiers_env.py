@@ -94,7 +94,7 @@ class NormGymTaskset(vf.Taskset[NormGymTask, NormGymConfig]):
         count = world.episodes if config.episodes is None else config.episodes
         for seed in range(min(count, world.episodes)):
             data = NormGymData(
-                name=f"{config.suite}-{seed}",
+                name=world.token(seed),
                 prompt=None,
                 seed=seed,
                 suite=config.suite,

@@ -136,6 +136,7 @@ def test_lists(normgym) -> None:
     status, text, _ = normgym("agents")
     assert status == 0
     assert "oracle" in text
+    assert "llm:BACKEND" in text
     status, text, _ = normgym("suites")
     assert status == 0
     assert "cafe" in text

@@ -16,6 +16,7 @@ from benchmarks.llm.verifiers_env import (  # noqa: E402
     NormGymTaskset,
     load_environment,
 )
+from benchmarks.suite import load_suite  # noqa: E402
 
 REPLY = json.dumps({"reasoning": "I look.", "action": "wait"})
 
@@ -28,7 +29,10 @@ def test_verifiers_finds_the_face_by_its_name() -> None:
     tasks = list(env.taskset)
     assert [task.data.seed for task in tasks] == [0, 1, 2]
     assert all(task.data.prompt is None for task in tasks)
-    assert len({task.data.name for task in tasks}) == 3
+    names = [task.data.name for task in tasks]
+    assert len(set(names)) == 3
+    suite = load_suite("smoke")
+    assert set(names) <= {suite.token(index) for index in range(len(suite.specs))}
 
 
 class _Interaction:
