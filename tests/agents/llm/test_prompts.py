@@ -18,6 +18,7 @@ from agents.llm import LLMNewcomer, Message, NewcomerSettings
 from agents.llm.asking import hash_prompt
 from agents.llm.backends.scripted import ScriptedBackend
 from agents.llm.grid import prompts as texts
+from agents.llm.grid import writing
 from agents.llm.grid.prompts import list_prompts, load_prompts
 from agents.llm.grid.words import NOBODY_ELSE
 from agents.llm.grid.writing import MODALITIES, Writer
@@ -321,16 +322,19 @@ def test_texts_that_nothing_fills_are_refused(
         load_prompts("bare")
 
 
-def test_nobody_else_is_said_by_the_sentence_itself(engine: BatchEngine, suite: Suite) -> None:
-    world = World(engine, suite.specs[0])
-    view = world.view()
+def test_nobody_else_is_said_by_the_sentence_itself(
+    engine: BatchEngine, suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = World(engine, suite.specs[0]).view()
     alone = np.zeros_like(view.observation["present"])
     alone[0] = 1
     empty = dataclasses.replace(view, observation={**view.observation, "present": alone})
     said = Writer("paper", "image+text")._write_state(empty)
     assert "; the others: there is nobody else." in said
     assert NOBODY_ELSE not in said
-    assert "there is nobody else" not in Writer("paper", "image+text")._write_state(view)
+    # a name may begin as the sentence does
+    monkeypatch.setattr(writing, "list_others", lambda *_, **__: "neighbour_1 (3, 4)")
+    assert "; the others: neighbour_1 (3, 4)." in Writer("paper", "image+text")._write_state(view)
 
 
 def test_unknown_settings() -> None:
