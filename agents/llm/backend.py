@@ -52,6 +52,10 @@ class Completion:
     error: str = ""  # what went wrong, for "transport" and "context_overflow"
 
 
+class NotReadyError(ConfigError):
+    """A model that exists cannot be asked yet, e.g. for want of a key."""
+
+
 @runtime_checkable
 class Backend(Protocol):
     """Something that completes prompts; one serves many episodes at once."""

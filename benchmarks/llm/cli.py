@@ -8,6 +8,7 @@ import threading
 from collections.abc import Coroutine, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, TypeVar, cast
@@ -16,12 +17,13 @@ import typer
 from rich.console import Console
 
 from agents.llm import Backend, NewcomerSettings
+from agents.llm.backend import NotReadyError
 from agents.llm.grid.prompts import list_prompts
 from benchmarks.build import open_suite
 from benchmarks.files import load_json
 from benchmarks.llm.ledger import Ledger
 from benchmarks.llm.presets import get_preset, list_presets
-from benchmarks.llm.preview import preview, show_prompt
+from benchmarks.llm.preview import Unopened, preview, show_prompt
 from benchmarks.llm.pricing import Price, find_price, read_price
 from benchmarks.llm.results import write_numbers, write_page
 from benchmarks.llm.session import Session
@@ -33,7 +35,7 @@ from benchmarks.records import RunConfig, from_line
 from benchmarks.runner import CONDITIONS, Run, make_slug, select_groups
 from benchmarks.suite import Group, Suite
 from benchmarks.tables import WIDTH, make_tables, print_tables
-from normgym_envs.errors import ConfigError, UnknownNameError
+from normgym_envs.errors import ConfigError, MissingExtraError, UnknownNameError
 from normgym_envs.files import check_writable, make_folder
 
 MODALITIES = ("image+text", "text", "image")
@@ -165,7 +167,7 @@ def play_models(
             raise ConfigError(
                 f"--max-cost needs the price of {setup.model!r}, which is unknown; give --price"
             )
-        jobs.append(_Job(setup, setup.open_backend(), cost, groups))
+        jobs.append(_Job(setup, _open(setup, dry_run), cost, groups))
     for job in jobs:
         # a run is only tried on its first turns; an estimate plays whole episodes
         tried = played if dry_run else shorten(played, 1, 1)
@@ -181,6 +183,20 @@ def play_models(
     if dry_run:
         return
     _play_all(jobs, played, out, json, command, max_cost, max_connections, log_images)
+
+
+def _open(setup: LLMSetup, is_dry: bool) -> Backend:
+    """Return the model; for a dry run something in its place when it cannot be asked yet."""
+    try:
+        return setup.open_backend()
+    except (NotReadyError, MissingExtraError) as error:
+        if not (is_dry and setup.is_hosted) or find_spec("inspect_ai") is None:
+            raise
+        from agents.llm.backends.inspect_models import find_context
+
+        typer.echo(f"note: {error}; the dry run goes on without it", err=True)
+        context = setup.context_tokens or find_context(setup.model)
+        return Unopened(setup.model, setup.max_tokens, context, str(error))
 
 
 def _play_all(

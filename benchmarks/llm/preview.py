@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agents.llm import Backend, Completion, Message, Usage
 from agents.llm.asking import count_tokens
+from agents.llm.backend import NotReadyError
 from benchmarks.llm.pricing import Price, show_dollars
 from benchmarks.llm.session import Session
 from benchmarks.llm.setup import LLMSetup
@@ -52,6 +53,25 @@ class Estimate:
             ),
             ("cost", cost),
         ]
+
+
+@dataclass(frozen=True)
+class Unopened:
+    """Stands for a hosted model that cannot be asked yet; enough for a dry run."""
+
+    name: str  # PROVIDER/MODEL
+    max_tokens: int  # of a reply
+    context_tokens: int | None  # None: not known
+    reason: str  # why it cannot be asked
+    images: bool = True
+
+    async def generate(self, messages: Sequence[Message]) -> Completion:
+        """Refuse.
+
+        Raises:
+            NotReadyError: always.
+        """
+        raise NotReadyError(self.reason)
 
 
 class _Counter:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
-from agents.llm.backend import Completion, Message, Stop, Usage
+from agents.llm.backend import Completion, Message, NotReadyError, Stop, Usage
 from normgym_envs.errors import ConfigError, MissingExtraError, NormGymError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class InspectBackend:
         self.name = str(model)
         self.images = images
         self.max_tokens = max_tokens
-        self.context_tokens = context_tokens or _find_context(self.name)
+        self.context_tokens = context_tokens or find_context(self.name)
         _count_failures(model)
 
     async def generate(self, messages: Sequence[Message]) -> Completion:
@@ -131,7 +131,8 @@ def open_backend(
     Raises:
         MissingExtraError: inspect_ai or the provider's package is missing.
         UnknownNameError: inspect has no such provider.
-        ConfigError: the name has no provider, a field does not exist, or a key is missing.
+        NotReadyError: a key is missing.
+        ConfigError: the name has no provider, or a field does not exist.
     """
     try:
         from inspect_ai.model import GenerateConfig, get_model
@@ -152,7 +153,7 @@ def open_backend(
         model = get_model(rest, config=settings, base_url=base_url, **(model_args or {}))
     except PrerequisiteError as error:
         text = " ".join(re.sub(r"\[/?[a-z]+( [a-z]+)*\]", "", str(error.message)).split())
-        kind = MissingExtraError if "pip install" in text else ConfigError
+        kind = MissingExtraError if "pip install" in text else NotReadyError
         raise kind(f"model {rest!r} cannot be reached: {text}") from None
     except (ValueError, TypeError, ImportError) as error:
         raise ConfigError(f"model {rest!r} cannot be reached: {error}") from None
@@ -248,7 +249,7 @@ def _check_provider(name: str) -> None:
         raise UnknownNameError("provider of models", provider, sorted(known))
 
 
-def _find_context(name: str) -> int | None:
+def find_context(name: str) -> int | None:
     """Return the tokens of a model's context as far as inspect knows."""
     from inspect_ai.model import get_model_info
 

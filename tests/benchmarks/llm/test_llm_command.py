@@ -38,6 +38,23 @@ def test_a_dry_run_shows_prompt_and_estimate_and_asks_nothing(
     assert "$0" not in out
 
 
+def test_a_dry_run_needs_no_key_but_a_run_does(normgym, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    hosted = ("--model", "openai/gpt-5-mini", "--modality", "text")
+    status, out, err = normgym(*LLM, *hosted, *SHORT, "--dry-run")
+    assert status == 0
+    assert "OPENAI_API_KEY" in err
+    assert "--- system ---" in out
+    assert re.search(r"cost +about \$", out)
+    status, out, err = normgym(*LLM, *hosted, *SHORT)
+    assert status == 2
+    assert "OPENAI_API_KEY" in err
+    assert not out
+    status, _, err = normgym(*LLM, "--model", "opnai/gpt-5-mini", *SHORT, "--dry-run")
+    assert status == 2
+    assert "openai" in err
+
+
 def test_a_run_prints_tables_failures_and_costs_and_goes_on(normgym, tmp_path: Path) -> None:
     numbers = tmp_path / "numbers.json"
     arguments = (*LLM, *MODEL, *SHORT, "--out", tmp_path / "run", "--json", numbers)
