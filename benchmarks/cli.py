@@ -88,8 +88,7 @@ def run_agents(
     groups = select_groups(played, norms, families, condition)
     for source in sources:
         select_playable(source, groups)
-        find_observer(source)
-        make_config(source, played, check_seed(seed))
+        find_observer(make_config(source, played, check_seed(seed)))
     if json is not None:
         check_writable(json, "--json")
     if out is not None:

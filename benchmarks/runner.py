@@ -95,7 +95,7 @@ def run(
     groups = select_playable(source, select_groups(suite, norms, families, condition))
     config = make_config(source, suite, check_seed(seed))
     path = None if folder is None else folder / f"{make_slug(source.name)}.jsonl"
-    job = _Job(source, suite, config, observe or find_observer(source), max_rows, watch)
+    job = _Job(source, suite, config, observe or find_observer(config), max_rows, watch)
     steps = sum(suite.specs[index].limit for group in groups for index in _list_episodes(group))
     with (
         nullcontext() if path is None else RecordFile(path, config, suite) as file,
@@ -196,15 +196,15 @@ def list_notes(source: AgentSource, groups: Sequence[Group]) -> tuple[str, ...]:
     )
 
 
-def find_observer(source: AgentSource) -> Observe:
-    """Return what an agent's class asks to see.
+def find_observer(config: RunConfig) -> Observe:
+    """Return what the agent of a run asks to see.
 
     Raises:
         UnknownNameError: it asks for something that does not exist.
     """
-    wanted = _name_observation(source.make())
+    wanted = config.options.get("observation", "symbolic")
     if wanted not in OBSERVERS:
-        raise UnknownNameError(f"observation of agent {source.name!r}", wanted, OBSERVERS)
+        raise UnknownNameError(f"observation of agent {config.agent!r}", wanted, OBSERVERS)
     return OBSERVERS[wanted]
 
 
