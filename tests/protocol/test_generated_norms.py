@@ -7,8 +7,8 @@ from normgym_envs.engine import BatchEngine
 from normgym_envs.layouts import MAIN_LAYOUTS
 from normgym_envs.norms.library import bound_groups
 from normgym_envs.protocol.generator import generate_norms
+from normgym_envs.protocol.newcomers import play_newcomers
 from normgym_envs.protocol.scenarios import TestBuilder as ScenarioBuilder
-from normgym_envs.protocol.scenarios import play_newcomers
 
 CHUNKS = 8
 
@@ -27,8 +27,8 @@ def test_generated_norms_are_kept_by_the_oracle_and_broken_by_the_blind(chunk: i
         engine.load(0, spec, drivers=(1, *others))
         engine.load(1, spec, drivers=(2, *others))
         engine.states["predicted"][1, 0] = 2
-        finished, violated = play_newcomers(engine)
-        assert finished[0], norm.id
-        assert not violated[0], norm.id
-        assert finished[1], norm.id
-        assert violated[1], norm.id
+        outcome = play_newcomers(engine)
+        assert outcome.finished[0], norm.id
+        assert not outcome.violations[0], norm.id
+        assert outcome.finished[1], norm.id
+        assert outcome.violations[1], norm.id

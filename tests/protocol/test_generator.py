@@ -9,8 +9,8 @@ from normgym_envs.norms.library import bound_groups
 from normgym_envs.norms.parameters import KINDS
 from normgym_envs.protocol.equivalence import draw_transitions
 from normgym_envs.protocol.generator import generate_norms, list_possible_norms
+from normgym_envs.protocol.newcomers import play_newcomers
 from normgym_envs.protocol.scenarios import TestBuilder as ScenarioBuilder
-from normgym_envs.protocol.scenarios import play_newcomers
 
 POSSIBLE = {
     "zone_forbidden": 13,
