@@ -35,7 +35,7 @@ help:
 	@sed -n 's/^#   //p' Makefile
 
 bench: $(VENV)/.core
-	$(BIN)/python -m normgym_envs bench run $(AGENTS:%=--agent %) --suite $(SUITE) --out $(OUT)
+	$(BIN)/python -m normgym_envs bench run $(AGENTS:%=--agent %) --suite $(SUITE) --out $(OUT) --anew
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) tests

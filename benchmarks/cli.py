@@ -16,6 +16,7 @@ from benchmarks.checks_cli import print_beliefs, print_evidence, print_matrix
 from benchmarks.dqn_cli import report_dqn
 from benchmarks.files import dump_json
 from benchmarks.playing import Watch
+from benchmarks.recordfile import set_aside
 from benchmarks.runner import (
     CONDITIONS,
     Run,
@@ -76,6 +77,12 @@ def run_agents(
     traces: Annotated[
         bool, typer.Option("--traces", help="Keep a trace of every episode too; needs --out.")
     ] = False,
+    anew: Annotated[
+        bool,
+        typer.Option(
+            "--anew", help="Rename records of other versions in --out instead of refusing them."
+        ),
+    ] = False,
 ) -> None:
     """Play a suite with one or more agents and print tables by family."""
     command = "normgym bench " + shlex.join(["run", *_list_arguments()])
@@ -99,6 +106,12 @@ def run_agents(
     for source in sources:
         for note in list_notes(source, groups):
             errors.print(f"warning: {note}", markup=False, soft_wrap=True)
+    if anew and out is not None:
+        for source in sources:
+            path = out / "records" / f"{make_slug(source.name)}.jsonl"
+            moved = set_aside(path, make_config(source, played, seed))
+            if moved is not None:
+                errors.print(f"warning: {path} is of another run; it is now {moved}", markup=False)
     runs = []
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: errors.print(f"warning: {message}", markup=False)

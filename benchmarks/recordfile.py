@@ -180,3 +180,30 @@ def check_config(path: Path, found: RunConfig, config: RunConfig) -> None:
                 f"{path} belongs to another run: {name} is {old!r} there, {new!r} now; "
                 "give another output folder or remove the file"
             )
+
+
+def set_aside(path: Path, config: RunConfig) -> Path | None:
+    """Rename a file of records that belongs to another configuration; nothing is deleted.
+
+    Args:
+        path: file of a run; need not exist.
+        config: of the present run.
+
+    Returns:
+        Where the file is now, with a number behind its name; None when it was left alone.
+    """
+    try:
+        with path.open("rb") as file:
+            found = from_line(file.readline().rstrip(b"\n"), f"{path}: line 1")
+        if not isinstance(found, RunConfig):
+            return None
+        check_config(path, found, config)
+        return None
+    except FileNotFoundError:
+        return None
+    except RecordError:
+        number = 1
+        while (place := path.with_name(f"{path.name}.{number}")).exists():
+            number += 1
+        path.rename(place)
+        return place

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agents import AgentContext, AgentSource, Belief, Observation
-from benchmarks.recordfile import RecordFile
+from benchmarks.recordfile import RecordFile, set_aside
 from benchmarks.records import EpisodeRecord, ErrorRecord
 from benchmarks.runner import make_config, run
 from benchmarks.suite import Suite
@@ -239,6 +239,23 @@ class Slow(RandomAgent):
 
 run(AgentSource("slow", Slow), build_small_suite(), folder=Path({folder!r}), max_rows=3)
 """
+
+
+def test_records_of_another_version_are_set_aside_and_not_lost(
+    suite: Suite, whole: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "counter.jsonl"
+    config = make_config(COUNTER, suite, 0)
+    assert set_aside(path, config) is None
+    path.write_bytes(whole)
+    assert set_aside(path, config) is None
+    assert path.read_bytes() == whole
+    other = config.model_copy(update={"agent_digest": "edited"})
+    for number in (1, 2):
+        path.write_bytes(whole)
+        assert set_aside(path, other) == tmp_path / f"counter.jsonl.{number}"
+        assert not path.exists()
+        assert (tmp_path / f"counter.jsonl.{number}").read_bytes() == whole
 
 
 @pytest.mark.slow
