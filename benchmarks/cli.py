@@ -14,6 +14,7 @@ from agents import AGENTS, AgentSource, find_agent
 from benchmarks.build import open_suite
 from benchmarks.checks_cli import print_beliefs, print_evidence, print_matrix
 from benchmarks.dqn_cli import report_dqn
+from benchmarks.failures import exit_on_failures
 from benchmarks.files import dump_json
 from benchmarks.playing import Watch
 from benchmarks.recordfile import set_aside
@@ -221,15 +222,7 @@ def _report(runs: list[Run], json: Path | None, out: Path | None, command: str) 
         from benchmarks.report import write_report
 
         console.print(f"report: {write_report(out, runs, command)}", markup=False, soft_wrap=True)
-    failed = [error for one in runs for error in one.errors]
-    if failed:
-        again = "; the same command plays them again" if out is not None else ""
-        typer.echo(
-            f"{len(failed)} episodes failed and are not counted{again}. First: "
-            f"{failed[0].agent}, {failed[0].episode}: {failed[0].error}",
-            err=True,
-        )
-        raise typer.Exit(1)
+    exit_on_failures(runs, "the same command plays them again" if out is not None else "")
 
 
 def _open_imports() -> None:

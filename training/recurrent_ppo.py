@@ -18,15 +18,11 @@ Three things beside plain PPO:
   knows better: a single step towards another one does not pay as long as the next leads back.
 * At first ways are rewarded and sanctions cheap, or nothing is learnt but to stand still.
 
-What the network is told is in `trial_batch.py`, measuring in `trial_evaluation.py`.
+What the network is told is in `trial_batch.py`, a run's folder in `trial_run.py`, measuring in
+`trial_evaluation.py`.
 """
 
-import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from io import BytesIO
-from itertools import zip_longest
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -38,7 +34,6 @@ from torch.nn import functional
 from normgym_envs.constants import INTERACTION_STEPS, NUM_ACTIONS, VIOLATION_PENALTY
 from normgym_envs.envs.trials import Tasks, draw_tasks
 from normgym_envs.errors import ConfigError
-from normgym_envs.files import replace_file
 from training.trial_batch import (
     CROWD,
     EVENT,
@@ -56,8 +51,6 @@ from training.trial_batch import (
     TrialBatch,
 )
 
-CHECKPOINT: Final = "learner.pt"
-FORMAT: Final = 1
 DETOUR: Final = 40.0
 """Cells that a door may be farther off to avoid a sure sanction. Source: not in NG; chosen as the
 20 points of a sanction over the half point that a turn is worth to who makes trip after trip."""
@@ -456,29 +449,16 @@ class TrialLearner:
             "losses": losses,
         }
 
-    def save(self, path: Path) -> None:
-        """Replace a checkpoint in one piece; the last one of a run has the weights alone."""
-        state: dict[str, Any] = {
-            "format": FORMAT,
-            "settings": asdict(self.settings),
-            "updates": self.updates,
-            "tasks": describe_tasks(self.tasks),
-            "model": self.model.state_dict(),
-        }
+    def state(self) -> dict[str, Any]:
+        """Return what a run needs to go on; at its end the weights alone."""
+        state: dict[str, Any] = {"updates": self.updates, "model": self.model.state_dict()}
         if self.updates < self.num_updates:
             state["optimiser"] = self.optimiser.state_dict()
             state["generator"] = self.generator.get_state()
-        buffer = BytesIO()
-        torch.save(state, buffer)
-        replace_file(path, buffer.getvalue())
+        return state
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint.
-
-        Raises:
-            ConfigError: it has learnt from other norms.
-        """
-        check_tasks(state, self.tasks)
+        """Go on from what `state` returned."""
         self.updates = state["updates"]
         self.model.load_state_dict(state["model"])
         if self.updates < self.num_updates:
@@ -499,117 +479,3 @@ def split_tasks(settings: TrialSettings) -> Tasks:
 def count_updates(settings: TrialSettings) -> int:
     """Return the updates of a whole run."""
     return max(1, settings.steps // (settings.num_envs * settings.turns))
-
-
-def describe_tasks(tasks: Tasks) -> dict[str, list[str]]:
-    """Return the norms of each part as text: ids, kinds, parameters and scopes."""
-    return {
-        part: [
-            f"{n.id}: {n.kind} {json.dumps(dict(n.parameters), sort_keys=True)} {n.scope}"
-            for n in norms
-        ]
-        for part, norms in tasks._asdict().items()
-    }
-
-
-def check_tasks(state: dict[str, Any], tasks: Tasks) -> None:
-    """Refuse a checkpoint that has learnt from other norms than are drawn today.
-
-    Checkpoints in which no norms are noted pass.
-
-    Raises:
-        ConfigError: naming the first norm that differs.
-    """
-    then, now = state.get("tasks"), describe_tasks(tasks)
-    if then is None or then == now:
-        return
-    for part, norms in now.items():
-        for was, drawn in zip_longest(then.get(part, []), norms, fillvalue="none"):
-            if was != drawn:
-                raise ConfigError(
-                    f"the checkpoint's {part} norms are not those drawn today: {was} there, "
-                    f"{drawn} now; measure it with the sources it was trained with, or train anew"
-                )
-
-
-def load_checkpoint(path: Path) -> dict[str, Any]:
-    """Read a checkpoint; `path` is the file or the folder of its run.
-
-    Raises:
-        ConfigError: there is none, or it is damaged or of another version.
-    """
-    file = path / CHECKPOINT if path.is_dir() else path
-    if not file.exists():
-        raise ConfigError(f"{file} does not exist; expected a checkpoint of `normgym train trials`")
-    try:
-        state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
-        found = state["format"]
-        if found != FORMAT:
-            raise ConfigError(f"{file} has format {found}; expected {FORMAT}")
-        TrialSettings(**{**state["settings"], "kinds": tuple(state["settings"]["kinds"])})
-    except ConfigError:
-        raise
-    except Exception as error:  # torch names a dozen of its own
-        raise ConfigError(f"{file} is no checkpoint of a trial learner: {error!r:.200}") from None
-    return state
-
-
-def restore_settings(state: dict[str, Any]) -> TrialSettings:
-    """Return the settings of a checkpoint."""
-    return TrialSettings(**{**state["settings"], "kinds": tuple(state["settings"]["kinds"])})
-
-
-def load_model(state: dict[str, Any]) -> RecurrentActorCritic:
-    """Return the frozen network of a checkpoint."""
-    weights = state["model"]
-    hidden, size = weights["encoder.weight"].shape
-    memory = weights["reader.weight"].shape[1]
-    model = RecurrentActorCritic(size, hidden, memory).requires_grad_(False)
-    model.load_state_dict(weights)
-    return model
-
-
-def train_trials(
-    settings: TrialSettings, out: Path, report: Callable[[int], None] = lambda steps: None
-) -> TrialLearner:
-    """Train, or go on with what an interrupted run has left in the folder; equal to one in a go.
-
-    Args:
-        settings: of the run.
-        out: folder, made when missing: `learner.pt` and `log.jsonl`, one line an update.
-        report: told the turns done after each update.
-
-    Raises:
-        ConfigError: the folder holds a run with other settings, or cannot be read or written.
-    """
-    torch.set_num_threads(1)
-    learner, file, log = TrialLearner(settings), out / CHECKPOINT, out / "log.jsonl"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if file.exists():
-            state = load_checkpoint(file)
-            found = restore_settings(state)
-            if found != settings:
-                raise ConfigError(
-                    f"{out} holds a run with other settings: {_differ(found, settings)}"
-                )
-            learner.restore(state)
-        kept = log.read_text().splitlines()[: learner.updates] if log.exists() else []
-        log.write_text("".join(f"{line}\n" for line in kept))
-        while learner.updates < learner.num_updates:
-            line = learner.improve()
-            with log.open("a") as lines:
-                lines.write(json.dumps(line) + "\n")
-            ends = learner.updates == learner.num_updates
-            if ends or learner.updates % settings.checkpoint_every == 0:
-                learner.save(file)
-            report(learner.steps)
-    except OSError as error:
-        raise ConfigError(f"{out} cannot be read or written: {error}") from None
-    return learner
-
-
-def _differ(found: TrialSettings, wanted: TrialSettings) -> str:
-    """Return in words what differs."""
-    pairs = zip(asdict(found).items(), asdict(wanted).values(), strict=True)
-    return ", ".join(f"{name} {was}, not {now}" for (name, was), now in pairs if was != now)

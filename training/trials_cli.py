@@ -64,7 +64,8 @@ def train_on_trials(
             plot_trials(results, INTERACTION_STEPS, folder / "log.jsonl", plot)
         return
     assert out is not None
-    from training.recurrent_ppo import TrialSettings, train_trials
+    from training.recurrent_ppo import TrialSettings
+    from training.trial_run import train_trials
 
     given: dict[str, Any] = {"seed": seed, "steps": steps, "num_envs": num_envs}
     if kind:
@@ -83,15 +84,9 @@ def _evaluate(
     path: Path, part: str, trials: int, greedy: bool, json_file: Path | None
 ) -> dict[str, Any]:
     """Measure a checkpoint and the yardsticks, print a table, and return all results."""
-    from training.recurrent_ppo import (
-        check_tasks,
-        count_updates,
-        load_checkpoint,
-        load_model,
-        restore_settings,
-        split_tasks,
-    )
+    from training.recurrent_ppo import count_updates, split_tasks
     from training.trial_evaluation import PLAYERS, count_trials, summarise
+    from training.trial_run import check_tasks, load_checkpoint, load_model, restore_settings
 
     if part not in PARTS:
         raise UnknownNameError("--norms", part, PARTS)

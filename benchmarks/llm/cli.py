@@ -20,6 +20,7 @@ from agents.llm import Backend, NewcomerSettings
 from agents.llm.backend import NotReadyError
 from agents.llm.grid.prompts import list_prompts
 from benchmarks.build import open_suite
+from benchmarks.failures import exit_on_failures
 from benchmarks.files import load_json
 from benchmarks.llm.ledger import Ledger
 from benchmarks.llm.presets import get_preset, list_presets
@@ -230,15 +231,8 @@ def _play_all(
     if out is not None:
         path = write_page(out, runs, ledgers, command)
         console.print(f"report: {path}", markup=False, soft_wrap=True)
-    failed = [error for one in runs for error in one.errors]
-    if failed:
-        again = "; the same command goes on where they broke off" if out is not None else ""
-        typer.echo(
-            f"{len(failed)} episodes failed and are not counted{again}. First: "
-            f"{failed[0].agent}, {failed[0].episode}, turn {failed[0].turn}: {failed[0].error}",
-            err=True,
-        )
-        raise typer.Exit(1)
+    again = "the same command goes on where they broke off" if out is not None else ""
+    exit_on_failures(runs, again)
 
 
 def _play_one(

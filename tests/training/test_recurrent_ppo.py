@@ -15,7 +15,6 @@ from normgym_envs.errors import ConfigError, NormGymError
 from normgym_envs.norms.library import get_norm, list_norms
 from normgym_envs.observations.symbolic import observe_symbolic
 from training.recurrent_ppo import (
-    CHECKPOINT,
     RecurrentActorCritic,
     TrialLearner,
     TrialSettings,
@@ -23,13 +22,9 @@ from training.recurrent_ppo import (
     cut_chunks,
     fade,
     label_beliefs,
-    load_checkpoint,
-    load_model,
     measure_way,
     play,
-    restore_settings,
     split_tasks,
-    train_trials,
 )
 from training.trial_batch import (
     EVENT,
@@ -44,6 +39,13 @@ from training.trial_batch import (
     TrialBatch,
     describe,
     read_public,
+)
+from training.trial_run import (
+    CHECKPOINT,
+    load_checkpoint,
+    load_model,
+    restore_settings,
+    train_trials,
 )
 
 NORMS = [get_norm(name) for name in ("all-exit-left", "group-doors-bca", "zone-r-capacity-1")]

@@ -14,15 +14,14 @@ from normgym_envs.errors import ConfigError, UnknownNameError
 from normgym_envs.norms.library import get_norm
 from training.cli import app
 from training.recurrent_ppo import (
-    CHECKPOINT,
     RecurrentActorCritic,
     TrialLearner,
     TrialSettings,
     count_updates,
-    load_checkpoint,
 )
 from training.trial_batch import TrialBatch
 from training.trial_evaluation import MEASURES, PLAYERS, compare_late, count_trials, summarise
+from training.trial_run import CHECKPOINT, load_checkpoint, save_checkpoint, train_trials
 
 NORMS = [get_norm("all-exit-left"), get_norm("zone-r-capacity-1")]
 SIZE = TrialBatch(NORMS, 1, "cafe", 4).reset(0).shape[1]
@@ -189,7 +188,7 @@ def test_a_checkpoint_of_other_norms_is_refused_and_an_early_one_is_named(tmp_pa
     learner = TrialLearner(settings)
     learner.updates = 3
     file = tmp_path / CHECKPOINT
-    learner.save(file)
+    save_checkpoint(learner, file)
     assert list(tmp_path.iterdir()) == [file]
     command = ["trials", "--evaluate", str(tmp_path), "--trials", "1"]
     shown = " ".join(CliRunner().invoke(app, command).output.split())
@@ -203,7 +202,7 @@ def test_a_checkpoint_of_other_norms_is_refused_and_an_early_one_is_named(tmp_pa
     assert isinstance(result.exception, ConfigError)
     assert "held_out norms are not those drawn today" in str(result.exception)
     with pytest.raises(ConfigError, match="not those drawn today"):
-        TrialLearner(settings).restore(load_checkpoint(file))
+        train_trials(settings, tmp_path)
     del state["tasks"]  # as before norms were noted
     state["updates"] = count_updates(settings)
     torch.save(state, file)
