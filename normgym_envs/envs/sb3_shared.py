@@ -1,6 +1,6 @@
 """Several learnt people a world for Stable-Baselines3: one policy, one lane a slot."""
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,6 @@ from normgym_envs.engine import BatchEngine
 from normgym_envs.engine.batch_engine import DEFAULT_REWARD_TERMS
 from normgym_envs.envs.sb3_vec_env import NormGymSB3VecEnv
 from normgym_envs.envs.stream import EpisodeStream, check_reward_terms
-from normgym_envs.envs.vector_env import NormGymVectorEnv
 from normgym_envs.errors import ActionError, check_integer
 from normgym_envs.observations import flat_space
 from normgym_envs.observations.views import FACTS, Views, look
@@ -60,14 +59,13 @@ class NormGymSB3SharedVecEnv(NormGymSB3VecEnv):
         ]
         first = self._streams[0]
         self.num_slots, self.num_learners = first.num_slots, num_learners
-        self.worlds = cast(NormGymVectorEnv, self)  # attributes are asked of it
+        self.worlds = self  # attributes are asked of it
         self.engine = BatchEngine([first.layout], [first.norm], num_envs, num_threads=num_threads)
         self._reward_terms = check_reward_terms(reward_terms)
         self.render_mode = None
         super(NormGymSB3VecEnv, self).__init__(
             num_envs * num_learners, flat_space(first.num_slots), spaces.Discrete(NUM_ACTIONS)
         )
-        self._actions: npt.NDArray[np.integer[Any]] | None = None
         self._returns = np.zeros(self.num_envs)
         self._lengths = np.zeros(self.num_envs, np.int64)
 

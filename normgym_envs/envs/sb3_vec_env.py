@@ -19,7 +19,44 @@ except ImportError as error:
 Indices = int | Iterable[int] | None
 
 
-class NormGymSB3VecEnv(VecEnv):
+class RowsVecEnv(VecEnv):
+    """What Stable-Baselines3 asks of any vector environment whose rows share one object.
+
+    Attributes:
+        worlds: that object.
+    """
+
+    worlds: Any
+    _actions: npt.NDArray[np.integer[Any]] | None = None
+
+    def step_async(self, actions: npt.NDArray[Any]) -> None:
+        """Keep the actions for `step_wait`."""
+        self._actions = np.asarray(actions)
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """Return an attribute of the worlds, once for each row asked for."""
+        return [getattr(self.worlds, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Set an attribute of the worlds; it is one for all rows."""
+        setattr(self.worlds, attr_name, value)
+
+    def env_method(
+        self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any
+    ) -> list[Any]:
+        """Call a method of the worlds; `action_masks` gives each row asked for its own."""
+        rows = list(self._get_indices(indices))
+        result = getattr(self.worlds, method_name)(*args, **kwargs)
+        if isinstance(result, Sequence | np.ndarray) and len(result) == self.num_envs:
+            return [result[row] for row in rows]
+        return [result for _ in rows]
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
+        """Return False for each row: nothing is wrapped."""
+        return [False for _ in self._get_indices(indices)]
+
+
+class NormGymSB3VecEnv(RowsVecEnv):
     """Newcomers in many worlds for Stable-Baselines3.
 
     A row that ends begins anew in the same step: `infos[i]["terminal_observation"]` holds its last
@@ -36,13 +73,13 @@ class NormGymSB3VecEnv(VecEnv):
         super().__init__(
             num_envs, self.worlds.single_observation_space, self.worlds.single_action_space
         )
-        self._actions: npt.NDArray[np.integer[Any]] | None = None
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, np.int64)
 
     def reset(self) -> npt.NDArray[np.float32]:
         """Begin an episode in every row, with the seeds given to `seed` if there are any."""
         seeds = self._seeds if any(seed is not None for seed in self._seeds) else None
+        observations: npt.NDArray[np.float32]
         observations, infos = self.worlds.reset(seed=seeds)
         self._reset_seeds()
         self._reset_options()
@@ -50,10 +87,6 @@ class NormGymSB3VecEnv(VecEnv):
         self._returns[:] = 0
         self._lengths[:] = 0
         return observations
-
-    def step_async(self, actions: npt.NDArray[Any]) -> None:
-        """Keep the actions for `step_wait`."""
-        self._actions = np.asarray(actions)
 
     def step_wait(
         self,
@@ -95,28 +128,6 @@ class NormGymSB3VecEnv(VecEnv):
     def close(self) -> None:
         """Close the worlds."""
         self.worlds.close()
-
-    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute of the worlds, once for each row asked for."""
-        return [getattr(self.worlds, attr_name) for _ in self._get_indices(indices)]
-
-    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute of the worlds; it is one for all rows."""
-        setattr(self.worlds, attr_name, value)
-
-    def env_method(
-        self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any
-    ) -> list[Any]:
-        """Call a method of the worlds; `action_masks` gives each row asked for its own."""
-        rows = list(self._get_indices(indices))
-        result = getattr(self.worlds, method_name)(*args, **kwargs)
-        if isinstance(result, Sequence | np.ndarray) and len(result) == self.num_envs:
-            return [result[row] for row in rows]
-        return [result for _ in rows]
-
-    def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """Return False for each row: nothing is wrapped."""
-        return [False for _ in self._get_indices(indices)]
 
     def _info(self, batch: dict[str, Any], row: int) -> dict[str, Any]:
         source = batch

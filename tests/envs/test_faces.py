@@ -242,8 +242,9 @@ def test_seeds_of_batches() -> None:
 def test_a_missing_framework_is_named_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, module: str, framework: str, extra: str
 ) -> None:
+    faces = {f"normgym_envs.envs.{face}" for face in ("sb3_vec_env", "sb3_shared", "rllib_env")}
     for name in list(sys.modules):
-        if name.split(".")[0] == framework or name == f"normgym_envs.envs.{module}":
+        if name.split(".")[0] == framework or name in faces:
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, framework, None)
     with pytest.raises(MissingExtraError, match=rf"pip install 'normgym\[{extra}\]'"):
